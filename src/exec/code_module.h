@@ -19,11 +19,13 @@ extern "C" {
 enum { EBB_CODE_WHY = 256 };
 
 typedef struct ebb_code_module {
-    size_t bytes;        /* of this struct; first */
-    const char *version; /* of Ebb: both are of one build */
-    const char *library; /* what makes the code: "Halide 14.0.0" */
-    int llvm;            /* the major version of the libLLVM that reads it */
-    bool object;         /* it is an object file, which calls function k of emit.h as "ebb_call_<k>" */
+    size_t bytes;         /* of this struct; first */
+    const char *version;  /* of Ebb: both are of one build */
+    const char *language; /* that it reads: the emitter's name, "MLIR" */
+    const char *library;  /* what makes the code: "Halide 14" */
+    const char *made_of;  /* another one where the same text may become other code (hash.py) */
+    int llvm;             /* the major version of the libLLVM that reads it */
+    bool object;          /* it is an object file, which calls function k of emit.h as "ebb_call_<k>" */
     /* *made: its bytes, for release; NULL: why not, one line. Any thread at any time. */
     char *(*make)(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]);
     void (*release)(char *code);

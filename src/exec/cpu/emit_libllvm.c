@@ -2,6 +2,7 @@
 #include "exec/cpu/emit_llvm.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { OLDEST = 14, NEWEST = 19 };
@@ -48,28 +49,36 @@ static ebb_status machine_create(cpu_llvm *l) {
     return l->machine ? EBB_OK : cpu_llvm_told(l, EBB_UNAVAILABLE, "no compiler for this machine", NULL);
 }
 
-static void name_add(cpu_llvm *l, symbol *to, const char *name, const void *address) {
-    enum { EXPORTED = 1, CALLABLE = 4 };
-    *to = (symbol){.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, name), .flags = EXPORTED | CALLABLE};
-    memcpy(&to->address, address, sizeof to->address);
-}
+typedef void (*function)(void);
 
-/* Objects that a module made have no table of functions, and a loop may have become a call of these three.
- */
+/* Objects that a module made have no table of functions, a loop may have become a call of the first three,
+ * and what a processor has no instruction for is one of the others. */
 static ebb_status names_define(cpu_llvm *l) {
-    void *(*const copies[])(void *, const void *, size_t) = {memcpy, memmove};
-    void *(*const set)(void *, int, size_t) = memset;
-    symbol all[EMIT_N_FUNCTIONS + 3];
+    enum { EXPORTED = 1, CALLABLE = 4, OTHERS = 7 };
+    static const struct {
+        const char *name;
+        function is;
+    } others[OTHERS] = {{"memcpy", (function)memcpy},        {"memmove", (function)memmove},
+                        {"memset", (function)memset},        {"floorf", (function)floorf},
+                        {"ceilf", (function)ceilf},          {"rintf", (function)rintf},
+                        {"nearbyintf", (function)nearbyintf}};
+    symbol all[EMIT_N_FUNCTIONS + OTHERS];
     char name[24];
     for (int k = 0; k < EMIT_N_FUNCTIONS; k++) {
         (void)snprintf(name, sizeof name, "ebb_call_%d", k);
-        name_add(l, &all[k], name, &cpu_fused_functions[k]);
+        all[k] =
+            (symbol){.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, name), .flags = EXPORTED | CALLABLE};
+        memcpy(&all[k].address, &cpu_fused_functions[k], sizeof all[k].address);
     }
-    name_add(l, &all[EMIT_N_FUNCTIONS], "memcpy", &copies[0]);
-    name_add(l, &all[EMIT_N_FUNCTIONS + 1], "memmove", &copies[1]);
-    name_add(l, &all[EMIT_N_FUNCTIONS + 2], "memset", &set);
+    for (int k = 0; k < OTHERS; k++) {
+        symbol *to = &all[EMIT_N_FUNCTIONS + k];
+        *to = (symbol){.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, others[k].name),
+                       .flags = EXPORTED | CALLABLE};
+        memcpy(&to->address, &others[k].is, sizeof to->address);
+    }
     const ref symbols = l->LLVMOrcAbsoluteSymbols(all, EBB_COUNT(all)),
               error = l->LLVMOrcJITDylibDefine(l->LLVMOrcLLJITGetMainJITDylib(l->jit), symbols);
+    if (error) l->LLVMOrcDisposeMaterializationUnit(symbols);
     return error ? cpu_llvm_refused(l, "no place for functions", error) : EBB_OK;
 }
 

@@ -46,7 +46,11 @@ static ebb_status text_compile(cpu_llvm *l, const ebb_text *text, ref *object) {
 }
 
 static ebb_hash key_of(const cpu_llvm *l, const ebb_text *text) {
-    const char *const parts[] = {l->base.api->name, l->module ? l->module->library : "", l->triple, l->cpu,
+    const char *const parts[] = {l->base.api->name,
+                                 l->module ? l->module->library : "",
+                                 l->module ? l->module->made_of : "",
+                                 l->triple,
+                                 l->cpu,
                                  l->features};
     ebb_hash key;
     ebb_hash_init(&key);

@@ -44,7 +44,7 @@ typedef struct symbol {
     F(LLVMCreateMemoryBufferWithMemoryRangeCopy, ref, (const char *at, size_t n, const char *name))      \
     F(LLVMGetBufferStart, const char *, (ref buffer))                                                    \
     F(LLVMGetBufferSize, size_t, (ref buffer))                                                           \
-    F(LLVMDisposeMemoryBuffer, void, (ref buffer))                                                       \
+    F(LLVMOrcDisposeMaterializationUnit, void, (ref symbols))                                            \
     F(LLVMDisposeMessage, void, (char *message))                                                         \
     F(LLVMGetErrorMessage, char *, (ref error))                                                          \
     F(LLVMDisposeErrorMessage, void, (char *message))

@@ -15,8 +15,10 @@ static ebb_status module_open(ebb_env *env, const cpu_emitter_api *api, const ch
     const ebb_status status = ebb_module_open(env, strcat(of, api->name), file, &library);
     if (status) return status;
     const ebb_code_module *module = dlsym(library, "ebb_code_module_face");
-    if (!module || module->bytes != sizeof *module || strcmp(module->version, EBB_VERSION) != 0)
-        return ebb_fail(env, EBB_UNAVAILABLE, "jit %s: its module is of another build: install both of one",
+    if (!module || module->bytes != sizeof *module || strcmp(module->version, EBB_VERSION) != 0 ||
+        strcmp(module->language, api->name) != 0)
+        return ebb_fail(env, EBB_UNAVAILABLE,
+                        "jit %s: its module is another one, or of another build: install both of one",
                         api->name);
     return cpu_llvm_open(env, api, module, out, version);
 }

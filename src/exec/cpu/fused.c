@@ -148,7 +148,8 @@ static void fused_span(const void *ctx, int64_t begin, int64_t end) {
     const ebb_fused_body *b = &r->f->body;
     cpu_fused_tiles tiles;
     float gathered[EBB_FUSED_OPERANDS][CPU_FUSED_TILE];
-    const int64_t tile = r->f->code && !r->spread ? end - begin : CPU_FUSED_TILE;
+    const int64_t tile =
+        r->f->code && !r->spread ? ebb_min_i64(end - begin, CPU_FUSED_MOST) : CPU_FUSED_TILE;
     for (int64_t at = begin, n; at < end; at += n) {
         n = ebb_min_i64(end - at, tile);
         const void *in[EBB_FUSED_OPERANDS];

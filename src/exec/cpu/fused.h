@@ -12,7 +12,10 @@
 
 #include "exec/cpu/rows.h"
 
-enum { CPU_FUSED_TILE = 512 /* elements: a few of them fit in the first cache */ };
+enum {
+    CPU_FUSED_TILE = 512,    /* elements: a few of them fit in the first cache */
+    CPU_FUSED_MOST = 1 << 30 /* that code is given at once: it may count in 32 bits */
+};
 
 /* What code calls: of floats, or of i32. */
 typedef union cpu_fused_function {

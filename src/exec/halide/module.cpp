@@ -5,6 +5,7 @@
 #include "exec/code_module.h"
 
 #include "ebb_build.h"
+#include "halide_hash.h"
 
 #include <Halide.h>
 
@@ -80,7 +81,11 @@ Expr operation(const std::string &name, const Expr &a, const Expr &b, const Expr
 }
 
 Type type_of_word(const std::string &word) {
-    return word == "f32" ? Float(32) : word == "i32" ? UInt(32) : word == "byte" ? UInt(8) : UInt(16);
+    if (word == "f32") return Float(32);
+    if (word == "i32") return UInt(32);
+    if (word == "byte") return UInt(8);
+    if (word == "half") return UInt(16);
+    throw std::runtime_error("no type is called " + word);
 }
 
 /* ---- statements -------------------------------------------------------------------------------------- */
@@ -197,6 +202,18 @@ LoweredFunc function_of(const std::string &name, Stmt body) {
     return LoweredFunc(name, arguments, body, LinkageType::External, NameMangling::C);
 }
 
+/* Halide asks the processor alone; here the system, too, which may keep wide registers off. */
+Target host() {
+    Target target = get_host_target();
+    const bool avx = __builtin_cpu_supports("avx"), wide = __builtin_cpu_supports("avx512f");
+    for (Target::Feature f : {Target::AVX, Target::AVX2, Target::FMA, Target::F16C})
+        if (!avx) target = target.without_feature(f);
+    for (Target::Feature f : {Target::AVX512, Target::AVX512_KNL, Target::AVX512_Skylake,
+                              Target::AVX512_Cannonlake, Target::AVX512_SapphireRapids})
+        if (!avx || !wide) target = target.without_feature(f);
+    return target;
+}
+
 Buffer<uint8_t> compiled(const std::string &text) {
     std::istringstream lines(text);
     std::string function, line, word;
@@ -209,14 +226,18 @@ Buffer<uint8_t> compiled(const std::string &text) {
             int lanes = 0;
             in >> lanes;
             loops.emplace_back(lanes, loops.empty() ? number(0) : loops.back().end());
-        } else {
+        } else if (!loops.empty()) {
             loops.back().line(word, in);
+        } else {
+            throw std::runtime_error("a line before the first loop begins with " + word);
         }
     }
     std::vector<Stmt> statements;
     for (const Loop &loop : loops) statements.push_back(loop.statement());
-    Target target = get_host_target();
-    target.set_features({Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery, Target::StrictFloat});
+    /* Large: the loader may lay constants far from the code. */
+    Target target = host();
+    target.set_features({Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery, Target::StrictFloat,
+                         Target::LLVMLargeCodeModel});
     Module module(function, target);
     module.append(function_of(function, Block::make(statements)));
     module.set_any_strict_float(true);
@@ -238,6 +259,9 @@ char *make(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]) {
         std::memcpy(why, e.what(), length);
         why[length] = '\0';
         return nullptr;
+    } catch (...) {
+        std::strcpy(why, "it does not say why");
+        return nullptr;
     }
 }
 
@@ -248,4 +272,4 @@ void release(char *code) {
 } // namespace
 
 extern "C" const ebb_code_module ebb_code_module_face = {
-    sizeof(ebb_code_module), EBB_VERSION, "Halide 14", 14, true, make, release};
+    sizeof(ebb_code_module), EBB_VERSION, "HALIDE", "Halide 14", EBB_CODE_HASH, 14, true, make, release};

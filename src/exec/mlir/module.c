@@ -4,6 +4,7 @@
 #include "exec/code_module.h"
 
 #include "ebb_build.h"
+#include "mlir_hash.h"
 
 #include <mlir-c/Conversion.h>
 #include <mlir-c/Diagnostics.h>
@@ -118,7 +119,9 @@ static void release(char *ir) {
 #define TEXT(x)    TEXT_OF(x)
 const ebb_code_module ebb_code_module_face = {sizeof ebb_code_module_face,
                                               EBB_VERSION,
+                                              "MLIR",
                                               "MLIR " TEXT(MLIR_VERSION),
+                                              EBB_CODE_HASH,
                                               MLIR_VERSION,
                                               false,
                                               make,

@@ -88,7 +88,8 @@ static ebb_status load_weights(run_session *s) {
     ebb_load_result result;
     const ebb_status status = ebb_engine_load(s->engine, s->t->args.init_from, &part, &result);
     if (n_differences > MOST_TOLD)
-        fprintf(stderr, "ebb: left out: %u more tensors\n", n_differences - MOST_TOLD);
+        fprintf(stderr, "ebb: %u more difference%s\n", n_differences - MOST_TOLD,
+                n_differences == MOST_TOLD + 1 ? "" : "s");
     if (status == EBB_OK)
         fprintf(stderr, "ebb: %u of %u params and states are those of the file\n", result.n_loaded,
                 result.n_loaded + result.n_left);
