@@ -160,6 +160,6 @@ LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
     poll.h pthread.h sched.h spawn.h strings.h unistd.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
     sys/time.h sys/types.h sys/utsname.h sys/wait.h termios.h'''.split())
-GENERATED = {'ebb_build.h', 'probe_models.h', 'report_page.h'}
+GENERATED = {'halide_hash.h', 'mlir_hash.h', 'ebb_build.h', 'probe_models.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples
 PYTHON_LIBRARIES = {'Python.h'}  # of the package
