@@ -70,14 +70,15 @@ def settle(facts, limit, held, options, patient=False):
 
 def planned(text, options, patient):
     """(plan, whether no plan within the budget was found: then it is the smallest that was)."""
-    starved = False
+    starved, once = False, True
     tries = 0
     while True:
         try:
             return _plan.make_plan(text, options), starved
         except OverBudget as error:
-            if patient and CUT_SHORT in str(error):
-                patient, options = False, {**options, "time_limit": PATIENCE * options["time_limit"]}
+            empty = once and not error.least_bytes  # the limit struck before any plan was found: there is nothing to go on from
+            if empty or patient and CUT_SHORT in str(error):
+                patient, once, options = False, False, {**options, "time_limit": PATIENCE * options["time_limit"]}
                 continue
             error.needs = error.least_bytes or 0
             tries += 1
