@@ -57,6 +57,7 @@ class Groups:
         self.made_by = {}  # node -> the roots that it makes
         for root, value in joint.made.items():
             self.made_by.setdefault(value.node, []).append(root)
+        self.reads = {node: [r for a in joint.read_operands(node) for r in joint.roots(a)] for node in joint.fresh}
         self.last = self.last_places()  # root -> the place of its last reader
 
     def make(self):
@@ -68,16 +69,13 @@ class Groups:
     def last_places(self):
         last = {}
         for place, node in enumerate(self.joint.fresh):
-            last.update((root, place) for root in self.read_by(node))
+            last.update((root, place) for root in self.reads[node])
         results = [n for n in (*self.joint.forward_outputs, *self.joint.backward_outputs) if isinstance(n, fx.Node)]
         last.update((root, len(self.joint.fresh)) for n in results for root in self.joint.roots(n))
         return last
 
-    def read_by(self, node):
-        return [r for a in self.joint.read_operands(node) for r in self.joint.roots(a)]
-
     def place(self, node):
-        roots = self.read_by(node)
+        roots = self.reads[node]
         sources = {self.group_of[self.owner(r)] for r in roots if self.owner(r) in self.group_of}
         kind, size = self.describe(node, roots)
         above = 0
@@ -118,11 +116,11 @@ class Groups:
     def may_wait(self, members, others):
         """Until what else `others` read is made: what would have died with the members is no more than what they make for later."""
         inside = {*members, *others}
-        needed = [self.place_of.get(self.owner(r), -1) for n in others for r in self.read_by(n) if self.owner(r) not in inside]
+        needed = [self.place_of.get(self.owner(r), -1) for n in others for r in self.reads[n] if self.owner(r) not in inside]
         until = max(needed, default=-1)
         if until <= self.place_of[members[-1]]:
             return True
-        read = {r for n in members for r in self.read_by(n)}
+        read = {r for n in members for r in self.reads[n]}
         made = [r for n in members for r in self.made_by.get(n, ())]
         held = sum(self.joint.made[r].bytes for r in made if self.last.get(r, -1) >= until)
         dying = sum(self.joint.made[r].bytes for r in read if r in self.joint.made and r not in made and self.last[r] < until)

@@ -112,9 +112,11 @@ typedef struct emit_unit {
     char name[EBB_HASH_TEXT + 8];
 } emit_unit;
 
-/* Lanes of wide and of narrow vectors. Wide ones are written where they compile fast. */
-enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16 };
-bool emit_is_wide(const cpu_fused *f);
+/* Lanes of wide and of narrow vectors. */
+enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16, EMIT_MAX_LOOPS = 3 };
+/* Lanes of a body's loops, one after the other, the last of single elements; how many. Wide vectors are
+ * written where they compile fast. */
+size_t emit_loops(const cpu_fused *f, uint32_t lanes[EMIT_MAX_LOOPS]);
 
 /* llvm: the major version that reads it, or what is made of it. */
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm);
@@ -127,10 +129,12 @@ void emit_in_c(ebb_text *text, const emit_unit *unit);
 /* What a backend has of the one that it took; each defines its own. */
 typedef struct cpu_emitter cpu_emitter;
 typedef struct cpu_emitter_api {
-    const char *name; /* "LLVM" */
-    bool by_name;     /* not taken where none is named */
+    const char *name;   /* "LLVM" */
+    const char *module; /* of emit_modules.c: makes its code in libebb_<module>.so */
+    bool by_name;       /* not taken where none is named */
     /* Is it there? EBB_UNAVAILABLE: why not. version: of what it compiles with. */
-    ebb_status (*open)(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
+    ebb_status (*open)(ebb_env *env, const struct cpu_emitter_api *api, cpu_emitter **out,
+                       char version[EBB_EMITTER_TEXT]);
     void (*close)(cpu_emitter *emitter);
     /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO, EBB_UNAVAILABLE: it could not be made
      * (why). */

@@ -103,11 +103,12 @@ static ebb_status compiler_find(cc *c) {
         c->word[0]);
 }
 
-static ebb_status cc_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
+static ebb_status cc_open(ebb_env *env, const cpu_emitter_api *api, cpu_emitter **out,
+                          char version[EBB_EMITTER_TEXT]) {
     *out = NULL;
     cc *c = ebb_calloc(env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
-    c->base = (cpu_emitter){.api = &cpu_emitter_cc, .env = env, .shelf = {.folder = -1}};
+    c->base = (cpu_emitter){.api = api, .env = env, .shelf = {.folder = -1}};
     machine_find(c);
     const ebb_status status = compiler_find(c);
     if (status) {

@@ -51,11 +51,12 @@ static void loop_write(emit *e, const cpu_fused *f) {
 }
 
 void emit_in_halide(ebb_text *text, const emit_unit *unit, int llvm) {
-    const uint32_t lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES, 1};
+    uint32_t lanes[EMIT_MAX_LOOPS];
+    const size_t n_loops = emit_loops(unit->f, lanes);
     emit e = {.text = text, .language = &language};
     (void)llvm;
     ebb_text_add(text, "%s\n", unit->name);
-    for (size_t k = emit_is_wide(unit->f) ? 0 : 1; k < EBB_COUNT(lanes); k++) {
+    for (size_t k = 0; k < n_loops; k++) {
         e.lanes = lanes[k];
         loop_write(&e, unit->f);
     }

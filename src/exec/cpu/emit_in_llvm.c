@@ -219,7 +219,8 @@ static void loop_write(emit *e, const cpu_fused *f, const char *before, const ch
 
 static void function_write(emit *e, const emit_unit *unit) {
     const cpu_fused *f = unit->f;
-    const uint32_t lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES, 1};
+    uint32_t lanes[EMIT_MAX_LOOPS];
+    const size_t n_loops = emit_loops(f, lanes);
     const char *table = e->typed ? "i8**" : "ptr";
     char type[24], name[16], first[16] = "0", next[16];
     ebb_text_add(e->text, "define void @%s(%s %%in, %s %%out, i64 %%n, %s %%call) {\nentry:\n", unit->name,
@@ -234,11 +235,10 @@ static void function_write(emit *e, const emit_unit *unit) {
         table_read(e, "out", o, name, type_text(e, emit_result(f, o), type));
     }
     (void)snprintf(name, sizeof name, "entry");
-    const size_t widest = emit_is_wide(f) ? 0 : 1;
-    ebb_text_add(e->text, "  br label %%head%u\n", lanes[widest]);
-    for (size_t k = widest; k < EBB_COUNT(lanes); k++) {
+    ebb_text_add(e->text, "  br label %%head%u\n", lanes[0]);
+    for (size_t k = 0; k < n_loops; k++) {
         e->lanes = lanes[k];
-        if (k + 1 < EBB_COUNT(lanes))
+        if (k + 1 < n_loops)
             (void)snprintf(next, sizeof next, "head%u", lanes[k + 1]);
         else
             (void)snprintf(next, sizeof next, "end");

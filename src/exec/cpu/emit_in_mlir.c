@@ -169,7 +169,8 @@ static void loop_write(emit *e, const cpu_fused *f, uint32_t before) {
 
 void emit_in_mlir(ebb_text *text, const emit_unit *unit, int llvm) {
     const cpu_fused *f = unit->f;
-    const uint32_t lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES, 1};
+    uint32_t lanes[EMIT_MAX_LOOPS];
+    const size_t n_loops = emit_loops(f, lanes);
     emit e = {.text = text, .language = &language};
     (void)llvm;
     ebb_text_add(text,
@@ -179,7 +180,7 @@ void emit_in_mlir(ebb_text *text, const emit_unit *unit, int llvm) {
     for (uint32_t i = 0; i < f->n_in; i++) table_read(&e, "in", i);
     for (uint32_t o = 0; o < f->body.n_out; o++) table_read(&e, "out", o);
     uint32_t before = 0;
-    for (size_t k = emit_is_wide(f) ? 0 : 1; k < EBB_COUNT(lanes); k++) {
+    for (size_t k = 0; k < n_loops; k++) {
         e.lanes = lanes[k];
         loop_write(&e, f, before);
         before = lanes[k];

@@ -26,7 +26,7 @@ ebb_status cpu_llvm_told(cpu_llvm *l, ebb_status status, const char *what, char 
     if (message) l->LLVMDisposeMessage(message);
     return status;
 }
-ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, ref error) {
+ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, llvm_ref error) {
     char *message = l->LLVMGetErrorMessage(error);
     (void)ebb_fail(l->base.env, EBB_DEVICE, "libLLVM %d: %s: %.*s", l->version, what,
                    (int)strcspn(message, "\n"), message);
@@ -37,7 +37,7 @@ ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, ref error) {
 /* Of this machine. The defaults of code in a process: it may lie anywhere. */
 static ebb_status machine_create(cpu_llvm *l) {
     enum { LEVEL_DEFAULT = 2, RELOCATION_DEFAULT = 0, CODE_MODEL_JIT = 1 };
-    ref target = NULL;
+    llvm_ref target = NULL;
     char *message = NULL;
     l->triple = l->LLVMGetDefaultTargetTriple();
     l->cpu = l->LLVMGetHostCPUName();
@@ -51,10 +51,18 @@ static ebb_status machine_create(cpu_llvm *l) {
 
 typedef void (*function)(void);
 
+/* at: where the function's address is. */
+static llvm_symbol symbol_of(cpu_llvm *l, const char *name, const void *at) {
+    enum { EXPORTED = 1, CALLABLE = 4 };
+    llvm_symbol s = {.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, name), .flags = EXPORTED | CALLABLE};
+    memcpy(&s.address, at, sizeof s.address);
+    return s;
+}
+
 /* Objects that a module made have no table of functions, a loop may have become a call of the first three,
  * and what a processor has no instruction for is one of the others. */
 static ebb_status names_define(cpu_llvm *l) {
-    enum { EXPORTED = 1, CALLABLE = 4, OTHERS = 7 };
+    enum { OTHERS = 7 };
     static const struct {
         const char *name;
         function is;
@@ -62,22 +70,16 @@ static ebb_status names_define(cpu_llvm *l) {
                         {"memset", (function)memset},        {"floorf", (function)floorf},
                         {"ceilf", (function)ceilf},          {"rintf", (function)rintf},
                         {"nearbyintf", (function)nearbyintf}};
-    symbol all[EMIT_N_FUNCTIONS + OTHERS];
+    llvm_symbol all[EMIT_N_FUNCTIONS + OTHERS];
     char name[24];
     for (int k = 0; k < EMIT_N_FUNCTIONS; k++) {
         (void)snprintf(name, sizeof name, "ebb_call_%d", k);
-        all[k] =
-            (symbol){.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, name), .flags = EXPORTED | CALLABLE};
-        memcpy(&all[k].address, &cpu_fused_functions[k], sizeof all[k].address);
+        all[k] = symbol_of(l, name, &cpu_fused_functions[k]);
     }
-    for (int k = 0; k < OTHERS; k++) {
-        symbol *to = &all[EMIT_N_FUNCTIONS + k];
-        *to = (symbol){.name = l->LLVMOrcLLJITMangleAndIntern(l->jit, others[k].name),
-                       .flags = EXPORTED | CALLABLE};
-        memcpy(&to->address, &others[k].is, sizeof to->address);
-    }
-    const ref symbols = l->LLVMOrcAbsoluteSymbols(all, EBB_COUNT(all)),
-              error = l->LLVMOrcJITDylibDefine(l->LLVMOrcLLJITGetMainJITDylib(l->jit), symbols);
+    for (int k = 0; k < OTHERS; k++)
+        all[EMIT_N_FUNCTIONS + k] = symbol_of(l, others[k].name, &others[k].is);
+    const llvm_ref symbols = l->LLVMOrcAbsoluteSymbols(all, EBB_COUNT(all)),
+                   error = l->LLVMOrcJITDylibDefine(l->LLVMOrcLLJITGetMainJITDylib(l->jit), symbols);
     if (error) l->LLVMOrcDisposeMaterializationUnit(symbols);
     return error ? cpu_llvm_refused(l, "no place for functions", error) : EBB_OK;
 }
@@ -92,7 +94,7 @@ static ebb_status llvm_begin(cpu_llvm *l) {
     l->LLVMInitializeX86Target();
     l->LLVMInitializeX86TargetMC();
     l->LLVMInitializeX86AsmPrinter();
-    const ref error = l->LLVMOrcCreateLLJIT(&l->jit, NULL);
+    const llvm_ref error = l->LLVMOrcCreateLLJIT(&l->jit, NULL);
     if (error) return cpu_llvm_refused(l, "no compiler for this machine", error);
     const ebb_status status = l->module && l->module->object ? names_define(l) : EBB_OK;
     return status ? status : machine_create(l);

@@ -4,7 +4,7 @@
  * written out, and none of the flags is set that would let products and sums be contracted or reordered. */
 #include "exec/cpu/emit_llvm.h"
 
-static ebb_status module_compile(cpu_llvm *l, ref module, ref *object) {
+static ebb_status module_compile(cpu_llvm *l, llvm_ref module, llvm_ref *object) {
     enum { OBJECT_FILE = 1 };
     char *message = NULL;
     l->LLVMSetTarget(module, l->triple);
@@ -13,11 +13,11 @@ static ebb_status module_compile(cpu_llvm *l, ref module, ref *object) {
                : EBB_OK;
 }
 
-static ebb_status ir_compile(cpu_llvm *l, const char *ir, size_t n, ref *object) {
+static ebb_status ir_compile(cpu_llvm *l, const char *ir, size_t n, llvm_ref *object) {
     char *message = NULL;
-    ref module = NULL;
-    const ref context = l->LLVMContextCreate();
-    const ref buffer = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, n, "body");
+    llvm_ref module = NULL;
+    const llvm_ref context = l->LLVMContextCreate();
+    const llvm_ref buffer = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, n, "body");
     ebb_status status;
     if (l->LLVMParseIRInContext(context, buffer, &module, &message)) { /* takes the buffer */
         status = cpu_llvm_told(l, EBB_INTERNAL, "it does not read our code", message);
@@ -29,7 +29,7 @@ static ebb_status ir_compile(cpu_llvm *l, const char *ir, size_t n, ref *object)
     return status;
 }
 
-static ebb_status text_compile(cpu_llvm *l, const ebb_text *text, ref *object) {
+static ebb_status text_compile(cpu_llvm *l, const ebb_text *text, llvm_ref *object) {
     char why[EBB_CODE_WHY];
     size_t n = 0;
     ebb_status status = EBB_OK;
@@ -61,7 +61,7 @@ static ebb_hash key_of(const cpu_llvm *l, const ebb_text *text) {
 }
 
 /* From the shelf, or compiled and put there. */
-static ebb_status object_of(cpu_llvm *l, const ebb_text *text, ref *object) {
+static ebb_status object_of(cpu_llvm *l, const ebb_text *text, llvm_ref *object) {
     const ebb_hash key = key_of(l, text);
     char *bytes;
     size_t n;
@@ -83,7 +83,7 @@ static ebb_status object_of(cpu_llvm *l, const ebb_text *text, ref *object) {
 ebb_status cpu_llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out) {
     cpu_llvm *l = (cpu_llvm *)emitter;
     ebb_text text;
-    ref object = NULL;
+    llvm_ref object = NULL;
     uint64_t address = 0;
     ebb_text_init(&text, emitter->env);
     emitter->api->write(&text, unit, l->version);
@@ -91,15 +91,16 @@ ebb_status cpu_llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fus
     if (!status) status = object_of(l, &text, &object);
     ebb_text_deinit(&text);
     if (status) return status;
-    ref error = l->LLVMOrcLLJITAddObjectFile(l->jit, l->LLVMOrcLLJITGetMainJITDylib(l->jit), object);
+    llvm_ref error = l->LLVMOrcLLJITAddObjectFile(l->jit, l->LLVMOrcLLJITGetMainJITDylib(l->jit), object);
     if (!error) error = l->LLVMOrcLLJITLookup(l->jit, &address, unit->name);
     if (error) return cpu_llvm_refused(l, "no code", error);
     memcpy(out, &address, sizeof *out);
     return EBB_OK;
 }
 
-static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
-    return cpu_llvm_open(env, &cpu_emitter_llvm, NULL, out, version);
+static ebb_status llvm_open(ebb_env *env, const cpu_emitter_api *api, cpu_emitter **out,
+                            char version[EBB_EMITTER_TEXT]) {
+    return cpu_llvm_open(env, api, NULL, out, version);
 }
 
 const cpu_emitter_api cpu_emitter_llvm = {.name = "LLVM",

@@ -6,12 +6,12 @@
 #include "exec/code_module.h"
 #include "exec/cpu/emit.h"
 
-typedef void *ref; /* of LLVM's; who owns it, its functions say */
-typedef struct symbol {
-    ref name;
+typedef void *llvm_ref; /* of LLVM's; who owns it, its functions say */
+typedef struct llvm_symbol {
+    llvm_ref name;
     uint64_t address;
     uint8_t flags, target_flags;
-} symbol;
+} llvm_symbol;
 /* What is called of libLLVM: name, result, parameters. */
 #define LLVM_FUNCTIONS(F)                                                                                \
     F(LLVMInitializeX86TargetInfo, void, (void))                                                         \
@@ -21,32 +21,32 @@ typedef struct symbol {
     F(LLVMGetDefaultTargetTriple, char *, (void))                                                        \
     F(LLVMGetHostCPUName, char *, (void))                                                                \
     F(LLVMGetHostCPUFeatures, char *, (void))                                                            \
-    F(LLVMGetTargetFromTriple, int, (const char *triple, ref *target, char **message))                   \
-    F(LLVMCreateTargetMachine, ref,                                                                      \
-      (ref target, const char *triple, const char *cpu, const char *features, int level, int relocation, \
-       int code_model))                                                                                  \
-    F(LLVMDisposeTargetMachine, void, (ref machine))                                                     \
+    F(LLVMGetTargetFromTriple, int, (const char *triple, llvm_ref *target, char **message))              \
+    F(LLVMCreateTargetMachine, llvm_ref,                                                                 \
+      (llvm_ref target, const char *triple, const char *cpu, const char *features, int level,            \
+       int relocation, int code_model))                                                                  \
+    F(LLVMDisposeTargetMachine, void, (llvm_ref machine))                                                \
     F(LLVMTargetMachineEmitToMemoryBuffer, int,                                                          \
-      (ref machine, ref module, int type, char **message, ref *buffer))                                  \
-    F(LLVMOrcCreateLLJIT, ref, (ref * jit, ref builder))                                                 \
-    F(LLVMOrcDisposeLLJIT, ref, (ref jit))                                                               \
-    F(LLVMOrcLLJITGetMainJITDylib, ref, (ref jit))                                                       \
-    F(LLVMOrcLLJITAddObjectFile, ref, (ref jit, ref dylib, ref object))                                  \
-    F(LLVMOrcLLJITLookup, ref, (ref jit, uint64_t * address, const char *name))                          \
-    F(LLVMOrcLLJITMangleAndIntern, ref, (ref jit, const char *name))                                     \
-    F(LLVMOrcAbsoluteSymbols, ref, (const symbol *symbols, size_t n))                                    \
-    F(LLVMOrcJITDylibDefine, ref, (ref dylib, ref symbols))                                              \
-    F(LLVMContextCreate, ref, (void))                                                                    \
-    F(LLVMContextDispose, void, (ref context))                                                           \
-    F(LLVMParseIRInContext, int, (ref context, ref buffer, ref * module, char **message))                \
-    F(LLVMSetTarget, void, (ref module, const char *triple))                                             \
-    F(LLVMDisposeModule, void, (ref module))                                                             \
-    F(LLVMCreateMemoryBufferWithMemoryRangeCopy, ref, (const char *at, size_t n, const char *name))      \
-    F(LLVMGetBufferStart, const char *, (ref buffer))                                                    \
-    F(LLVMGetBufferSize, size_t, (ref buffer))                                                           \
-    F(LLVMOrcDisposeMaterializationUnit, void, (ref symbols))                                            \
+      (llvm_ref machine, llvm_ref module, int type, char **message, llvm_ref *buffer))                   \
+    F(LLVMOrcCreateLLJIT, llvm_ref, (llvm_ref * jit, llvm_ref builder))                                  \
+    F(LLVMOrcDisposeLLJIT, llvm_ref, (llvm_ref jit))                                                     \
+    F(LLVMOrcLLJITGetMainJITDylib, llvm_ref, (llvm_ref jit))                                             \
+    F(LLVMOrcLLJITAddObjectFile, llvm_ref, (llvm_ref jit, llvm_ref dylib, llvm_ref object))              \
+    F(LLVMOrcLLJITLookup, llvm_ref, (llvm_ref jit, uint64_t * address, const char *name))                \
+    F(LLVMOrcLLJITMangleAndIntern, llvm_ref, (llvm_ref jit, const char *name))                           \
+    F(LLVMOrcAbsoluteSymbols, llvm_ref, (const llvm_symbol *symbols, size_t n))                          \
+    F(LLVMOrcJITDylibDefine, llvm_ref, (llvm_ref dylib, llvm_ref symbols))                               \
+    F(LLVMContextCreate, llvm_ref, (void))                                                               \
+    F(LLVMContextDispose, void, (llvm_ref context))                                                      \
+    F(LLVMParseIRInContext, int, (llvm_ref context, llvm_ref buffer, llvm_ref * module, char **message)) \
+    F(LLVMSetTarget, void, (llvm_ref module, const char *triple))                                        \
+    F(LLVMDisposeModule, void, (llvm_ref module))                                                        \
+    F(LLVMCreateMemoryBufferWithMemoryRangeCopy, llvm_ref, (const char *at, size_t n, const char *name)) \
+    F(LLVMGetBufferStart, const char *, (llvm_ref buffer))                                               \
+    F(LLVMGetBufferSize, size_t, (llvm_ref buffer))                                                      \
+    F(LLVMOrcDisposeMaterializationUnit, void, (llvm_ref symbols))                                       \
     F(LLVMDisposeMessage, void, (char *message))                                                         \
-    F(LLVMGetErrorMessage, char *, (ref error))                                                          \
+    F(LLVMGetErrorMessage, char *, (llvm_ref error))                                                     \
     F(LLVMDisposeErrorMessage, void, (char *message))
 
 typedef struct cpu_llvm {
@@ -54,7 +54,7 @@ typedef struct cpu_llvm {
     const ebb_code_module *module; /* NULL: LLVM's IR is written */
     void *library;
     int version;
-    ref jit, machine;
+    llvm_ref jit, machine;
     char *triple, *cpu, *features; /* of this machine; LLVM's */
 #define FIELD(name, result, parameters) result(*name) parameters;
     LLVM_FUNCTIONS(FIELD)
@@ -63,6 +63,6 @@ typedef struct cpu_llvm {
 
 /* Its words, as one line of the env's; they are released. */
 ebb_status cpu_llvm_told(cpu_llvm *l, ebb_status status, const char *what, char *message);
-ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, ref error); /* EBB_DEVICE */
+ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, llvm_ref error); /* EBB_DEVICE */
 
 #endif

@@ -6,13 +6,12 @@
 
 #include <dlfcn.h>
 
-/* file: of libebb_<file>.so. */
-static ebb_status module_open(ebb_env *env, const cpu_emitter_api *api, const char *file, cpu_emitter **out,
+static ebb_status module_open(ebb_env *env, const cpu_emitter_api *api, cpu_emitter **out,
                               char version[EBB_EMITTER_TEXT]) {
     char of[16] = "jit ";
     void *library = NULL;
     *out = NULL;
-    const ebb_status status = ebb_module_open(env, strcat(of, api->name), file, &library);
+    const ebb_status status = ebb_module_open(env, strcat(of, api->name), api->module, &library);
     if (status) return status;
     const ebb_code_module *module = dlsym(library, "ebb_code_module_face");
     if (!module || module->bytes != sizeof *module || strcmp(module->version, EBB_VERSION) != 0 ||
@@ -23,23 +22,17 @@ static ebb_status module_open(ebb_env *env, const cpu_emitter_api *api, const ch
     return cpu_llvm_open(env, api, module, out, version);
 }
 
-static ebb_status mlir_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
-    return module_open(env, &cpu_emitter_mlir, "mlir", out, version);
-}
-
-static ebb_status halide_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
-    return module_open(env, &cpu_emitter_halide, "halide", out, version);
-}
-
 const cpu_emitter_api cpu_emitter_mlir = {.name = "MLIR",
+                                          .module = "mlir",
                                           .by_name = true,
-                                          .open = mlir_open,
+                                          .open = module_open,
                                           .close = cpu_llvm_close,
                                           .compile = cpu_llvm_compile,
                                           .write = emit_in_mlir};
 const cpu_emitter_api cpu_emitter_halide = {.name = "HALIDE",
+                                            .module = "halide",
                                             .by_name = true,
-                                            .open = halide_open,
+                                            .open = module_open,
                                             .close = cpu_llvm_close,
                                             .compile = cpu_llvm_compile,
                                             .write = emit_in_halide};

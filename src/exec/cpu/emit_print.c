@@ -39,13 +39,21 @@ static void call_count(emit *e, emit_function f, const emit_reg *in, emit_reg ou
     e->n += MOST_WIDE_OPS;
 }
 
-bool emit_is_wide(const cpu_fused *f) {
+static bool is_wide(const cpu_fused *f) {
     static const emit_language counts = {op_count, constant_count, call_count};
     emit e = {.language = &counts, .lanes = 1};
     emit_reg operand[EBB_FUSED_OPERANDS], stored[EBB_FUSED_RESULTS];
     for (uint32_t i = 0; i < f->n_in; i++) operand[i] = emit_new(&e, emit_stored(f->in_dtype[i]));
     emit_body(&e, f, operand, stored);
     return e.n < MOST_WIDE_OPS;
+}
+
+size_t emit_loops(const cpu_fused *f, uint32_t lanes[EMIT_MAX_LOOPS]) {
+    size_t n = 0;
+    if (is_wide(f)) lanes[n++] = EMIT_WIDE_LANES;
+    lanes[n++] = EMIT_NARROW_LANES;
+    lanes[n++] = 1;
+    return n;
 }
 
 /* ---- registers and operations ----------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     if (name && strcmp(name, "INTERP") == 0) return EBB_OK;
     for (size_t k = 0; k < EBB_COUNT(emitters); k++) {
         if (name ? strcmp(name, emitters[k]->name) != 0 : emitters[k]->by_name) continue;
-        status = emitters[k]->open(jit->env, &jit->emitter, version);
+        status = emitters[k]->open(jit->env, emitters[k], &jit->emitter, version);
         if (!status) ebb_shelf_open(&jit->emitter->shelf, jit->env, "code");
         if (name || status == EBB_OK || status == EBB_NO_MEMORY) return status;
         if (status != EBB_UNAVAILABLE)
@@ -45,7 +45,7 @@ ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char vers
     version[0] = '\0';
     *name = i == 0 ? "INTERP" : i <= EBB_COUNT(emitters) ? emitters[i - 1]->name : NULL;
     if (i == 0 || !*name) return EBB_OK;
-    const ebb_status status = emitters[i - 1]->open(env, &emitter, version);
+    const ebb_status status = emitters[i - 1]->open(env, emitters[i - 1], &emitter, version);
     if (emitter) emitter->api->close(emitter);
     return status;
 }
