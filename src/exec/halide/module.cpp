@@ -202,7 +202,9 @@ LoweredFunc function_of(const std::string &name, Stmt body) {
     return LoweredFunc(name, arguments, body, LinkageType::External, NameMangling::C);
 }
 
-/* Halide asks the processor alone; here the system, too, which may keep wide registers off. */
+/* Halide asks the processor alone; here the system, too, which may keep wide registers off. And it takes
+ * AMD's Zen 4 for a Sapphire Rapids, whose compiler writes instructions on halves that only the latter has.
+ */
 Target host() {
     Target target = get_host_target();
     const bool avx = __builtin_cpu_supports("avx"), wide = __builtin_cpu_supports("avx512f");
@@ -211,7 +213,8 @@ Target host() {
     for (Target::Feature f : {Target::AVX512, Target::AVX512_KNL, Target::AVX512_Skylake,
                               Target::AVX512_Cannonlake, Target::AVX512_SapphireRapids})
         if (!avx || !wide) target = target.without_feature(f);
-    return target;
+    return __builtin_cpu_supports("avx512fp16") ? target
+                                                : target.without_feature(Target::AVX512_SapphireRapids);
 }
 
 Buffer<uint8_t> compiled(const std::string &text) {
