@@ -1,5 +1,5 @@
 /* cpu/activation.c: clip, gelu in both forms, and silu. */
-#include "exec/cpu/exp.h"
+#include "exec/cpu/functions.h"
 #include "exec/cpu/pointwise.h"
 
 #include <math.h>
@@ -39,13 +39,12 @@ CPU_INLINE float gelu_slope(float wide) {
 
 CPU_BINARY(gelu_grad, CPU_RATE(32000, 25000), 20, b *gelu_slope(a));
 
-/* The C library's, an element at a time. */
 CPU_INLINE float normal_below(float x) {
-    return erfcf(x * -0.70710678F) * 0.5F;
+    return cpu_erfc(x * -0.70710678F) * 0.5F;
 }
-CPU_UNARY(gelu_erf, CPU_RATE(4000, 25000), 64, a *normal_below(a));
-CPU_BINARY(gelu_erf_grad, CPU_RATE(4000, 25000), 64,
-           b *(normal_below(a) + a * (expf(a * a * -0.5F) * 0.39894228F)));
+CPU_UNARY(gelu_erf, CPU_RATE(32000, 25000), 20, a *normal_below(a));
+CPU_BINARY(gelu_erf_grad, CPU_RATE(32000, 25000), 20,
+           b *(normal_below(a) + a * (cpu_exp_full(a * a * -0.5F) * 0.39894228F)));
 
 /* ---- silu ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* cpu/arithmetic.c: arithmetic at one place, of operands that are broadcast together, and functions of one
  * number. The C library's functions are called an element at a time, so that an element's bits do not
  * depend on where it stands. */
-#include "exec/cpu/exp.h"
+#include "exec/cpu/functions.h"
 #include "exec/cpu/integers.h"
 #include "exec/cpu/places.h"
 
@@ -45,11 +45,11 @@ CPU_PLACES_REAL(1, floor, CPU_STREAM, 12, floorf(a));
 CPU_PLACES_REAL(1, ceil, CPU_STREAM, 12, ceilf(a));
 CPU_PLACES_REAL(1, round, CPU_STREAM, 12, rintf(a));
 CPU_PLACES_REAL(1, sqrt, CPU_STREAM, 12, sqrtf(a));
-CPU_PLACES_REAL(1, log, LIBRARY, LIBRARY_EACH, logf(a));
-CPU_PLACES_REAL(1, log1p, LIBRARY, LIBRARY_EACH, log1pf(a));
-CPU_PLACES_REAL(1, expm1, LIBRARY, LIBRARY_EACH, expm1f(a));
 CPU_PLACES_REAL(1, sin, LIBRARY, LIBRARY_EACH, sinf(a));
 CPU_PLACES_REAL(1, cos, LIBRARY, LIBRARY_EACH, cosf(a));
-CPU_PLACES_REAL(1, erf, LIBRARY, LIBRARY_EACH, erff(a));
 CPU_PLACES_REAL(1, sigmoid, CPU_RATE(32000, 25000), 20, 1 / (1 + cpu_exp(-a)));
 CPU_PLACES_REAL(1, tanh, CPU_RATE(32000, 25000), 20, cpu_tanh(a));
+CPU_PLACES_REAL(1, log, CPU_RATE(32000, 25000), 20, cpu_log(a));
+CPU_PLACES_REAL(1, log1p, CPU_RATE(32000, 25000), 20, cpu_log1p(a));
+CPU_PLACES_REAL(1, expm1, CPU_RATE(32000, 25000), 20, cpu_expm1(a));
+CPU_PLACES_REAL(1, erf, CPU_RATE(32000, 25000), 20, cpu_erf(a));

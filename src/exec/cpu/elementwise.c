@@ -1,14 +1,12 @@
 /* cpu/elementwise.c: relu, exp, multiples and bias: reals, one element at a time. */
+#include "exec/cpu/functions.h"
 #include "exec/cpu/lanes.h"
 #include "exec/cpu/pointwise.h"
-
-#include <math.h>
 
 /* A NaN must show in the loss, so it is asked what is cut, not what is kept. */
 CPU_UNARY(relu, CPU_STREAM, 12, a < 0 ? 0 : a);
 CPU_BINARY(relu_grad, CPU_STREAM, 12, a <= 0 ? 0 : b); /* a is y, b is dy */
-/* The C library's: beyond a float it is infinite, and below it 0. */
-CPU_UNARY(exp, CPU_RATE(3000, 25000), 12, expf(a));
+CPU_UNARY(exp, CPU_RATE(32000, 25000), 20, cpu_exp_full(a));
 CPU_UNARY_OF(rescale, CPU_STREAM, 8, attr[EBB_RESCALE_TIMES].f, attr[EBB_RESCALE_PLUS].f, p *a + q);
 CPU_POINTWISE(fill, CPU_STREAM, 4, attr[EBB_FILL_VALUE].f, 0, , p);
 

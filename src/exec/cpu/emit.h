@@ -2,6 +2,7 @@
  *
  *     emit_ops.c        steps as operations on registers: those of the unfused kernels, in their order;
  *                       nothing is contracted or reordered
+ *     emit_functions.c  exp, log, erf, ... as functions.h has them
  *     emit_print.c      registers; an operation goes to the language that the code is written in
  *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over what is left
  *     emit_in_mlir.c    MLIR's dialects: the same loops
@@ -38,14 +39,8 @@ typedef enum emit_op {
 /* What code calls: EMIT_FUNCTION(NAME, member of cpu_fused_function, operands, function). Code finds them
  * in a table, by their number: no address is part of it. */
 #define EMIT_FUNCTIONS(F)                           \
-    F(EXP, one, 1, expf)                            \
-    F(LOG, one, 1, logf)                            \
-    F(LOG1P, one, 1, log1pf)                        \
-    F(EXPM1, one, 1, expm1f)                        \
     F(SIN, one, 1, sinf)                            \
     F(COS, one, 1, cosf)                            \
-    F(ERF, one, 1, erff)                            \
-    F(ERFC, one, 1, erfcf)                          \
     F(POW, two, 2, powf)                            \
     F(FMOD, two, 2, fmodf)                          \
     F(FLOOR_DIV_WHOLE, whole, 2, cpu_floor_div_i32) \

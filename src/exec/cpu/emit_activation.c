@@ -1,40 +1,10 @@
-/* cpu/emit_activation.c: exp.h and activation.c in plain operations, in their order. */
+/* cpu/emit_activation.c: activation.c in plain operations, in its order. */
 #include "exec/cpu/emit_parts.h"
 
-/* ---- exp.h ----------------------------------------------------------------------------------- */
-
-R emit_exponential(emit *e, R x) {
-    static const float rest[] = {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F};
-    const R in = at_most(e, at_least(e, x, -87.3F), 88.3F), shift = emit_float(e, 12582912.0F);
-    const R t = fadd(e, times(e, in, 1.44269504F), shift), n = emit_2(e, EMIT_FSUB, t, shift);
-    const R near = emit_2(e, EMIT_FSUB, in, times(e, n, 0.693359375F));
-    const R r = emit_2(e, EMIT_FSUB, near, times(e, n, -2.12194440e-4F));
-    R p = emit_float(e, 1.0F / 5040);
-    for (size_t k = 0; k < EBB_COUNT(rest); k++) p = plus(e, fmul(e, p, r), rest[k]);
-    const R off = emit_2(e, EMIT_ISUB, emit_1(e, EMIT_BITS, t), emit_int(e, UINT32_C(0x4B400000)));
-    const R biased = emit_2(e, EMIT_IADD, off, emit_int(e, 127));
-    const R power = emit_1(e, EMIT_OF_BITS, emit_2(e, EMIT_SHL, biased, emit_int(e, 23)));
-    return fmul(e, p, power);
-}
-R emit_tanh(emit *e, R x) {
-    static const float rest[] = {2.06390887954e-2F, -5.37397155531e-2F, 1.33314422036e-1F,
-                                 -3.33332819422e-1F};
-    const R a = emit_1(e, EMIT_FABS, x), z = fmul(e, a, a), two = emit_float(e, 2), one = emit_float(e, 1);
-    R p = emit_float(e, -5.70498872745e-3F);
-    for (size_t k = 0; k < EBB_COUNT(rest); k++) p = plus(e, fmul(e, p, z), rest[k]);
-    const R near = fadd(e, a, fmul(e, a, fmul(e, p, z)));
-    const R below = fadd(e, one, emit_exponential(e, fmul(e, two, a)));
-    const R far = emit_2(e, EMIT_FSUB, one, emit_2(e, EMIT_FDIV, two, below));
-    const R y = select(e, less(e, a, emit_float(e, 0.625F)), near, far);
-    const R sign = emit_2(e, EMIT_IAND, emit_1(e, EMIT_BITS, x), emit_int(e, UINT32_C(0x80000000)));
-    return emit_1(e, EMIT_OF_BITS, emit_2(e, EMIT_IOR, emit_1(e, EMIT_BITS, y), sign));
-}
 /* 1 / (1 + x) */
 R emit_share(emit *e, R x) {
     return emit_2(e, EMIT_FDIV, emit_float(e, 1), fadd(e, emit_float(e, 1), x));
 }
-
-/* ---- activation.c ---------------------------------------------------------------------------- */
 
 #define A (-1.5957691216F)
 #define B (-0.0713548162726F)
@@ -61,11 +31,11 @@ static R gelu_slope(emit *e, R wide) {
 }
 
 static R normal_below(emit *e, R x) {
-    return times(e, call(e, EMIT_CALL_ERFC, times(e, x, -0.70710678F)), 0.5F);
+    return times(e, emit_erfc(e, times(e, x, -0.70710678F)), 0.5F);
 }
 static R gelu_erf_slope(emit *e, R a) {
     const R below = normal_below(e, a);
-    const R density = times(e, call(e, EMIT_CALL_EXP, times(e, fmul(e, a, a), -0.5F)), 0.39894228F);
+    const R density = times(e, emit_exp(e, times(e, fmul(e, a, a), -0.5F)), 0.39894228F);
     return fadd(e, below, fmul(e, a, density));
 }
 

@@ -85,14 +85,14 @@ static R either(emit *e, emit_op real, emit_op whole, R a, R b) {
     return emit_2(e, a.type == EMIT_I32 ? whole : real, a, b);
 }
 
-/* By a function of the C library, as its kernel. */
-static R step_library(emit *e, ebb_opcode op, R a, R b) {
-    static const uint8_t functions[EBB_N_OPS] = {
-        [EBB_OP_exp] = EMIT_CALL_EXP,     [EBB_OP_log] = EMIT_CALL_LOG, [EBB_OP_log1p] = EMIT_CALL_LOG1P,
-        [EBB_OP_expm1] = EMIT_CALL_EXPM1, [EBB_OP_sin] = EMIT_CALL_SIN, [EBB_OP_cos] = EMIT_CALL_COS,
-        [EBB_OP_erf] = EMIT_CALL_ERF,     [EBB_OP_pow] = EMIT_CALL_POW,
-    };
-    return emit_call(e, functions[op], a, b);
+/* Functions: in operations, or the C library's, as their kernels. */
+static R step_function(emit *e, ebb_opcode op, R a, R b) {
+    static R (*const emitted[EBB_N_OPS])(emit *, R) = {
+        [EBB_OP_exp] = emit_exp,     [EBB_OP_expm1] = emit_expm1, [EBB_OP_log] = emit_log,
+        [EBB_OP_log1p] = emit_log1p, [EBB_OP_erf] = emit_erf,     [EBB_OP_tanh] = emit_tanh};
+    static const uint8_t called[EBB_N_OPS] = {
+        [EBB_OP_sin] = EMIT_CALL_SIN, [EBB_OP_cos] = EMIT_CALL_COS, [EBB_OP_pow] = EMIT_CALL_POW};
+    return emitted[op] ? emitted[op](e, a) : emit_call(e, called[op], a, b);
 }
 
 static R step_truth(emit *e, const ebb_fused_step *s, const R *in) {
@@ -161,14 +161,12 @@ static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
         return emit_1(e, EMIT_SQRT, a);
     case EBB_OP_sigmoid:
         return emit_share(e, emit_exponential(e, emit_1(e, EMIT_FNEG, a)));
-    case EBB_OP_tanh:
-        return emit_tanh(e, a);
     default:
         break;
     }
     if (s->op->family == EBB_FAMILY_ACTIVATION) return emit_activation(e, s, a, b);
     if (s->op->family == EBB_FAMILY_COMPARISON) return step_truth(e, s, in);
-    return step_library(e, s->op->code, a, b);
+    return step_function(e, s->op->code, a, b);
 }
 
 void emit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored) {

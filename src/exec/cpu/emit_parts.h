@@ -1,5 +1,4 @@
-/* cpu/emit_parts.h: what emit_ops.c, emit_activation.c and emit_half.c write steps with. Private to them.
- */
+/* cpu/emit_parts.h: what emit_ops.c and its parts write steps with. Private to them. */
 #ifndef EBB_EXEC_CPU_EMIT_PARTS_H
 #define EBB_EXEC_CPU_EMIT_PARTS_H
 
@@ -36,14 +35,17 @@ static inline R at_most(emit *e, R x, float high) {
     return select(e, less(e, bound, x), bound, x);
 }
 
-/* A function of one number. */
-static inline R call(emit *e, emit_function f, R a) {
-    return emit_call(e, f, a, a);
-}
-
-/* exp.h's exponential and tanh; 1 / (1 + x). */
+/* exp.h's exponential and tanh. */
 R emit_exponential(emit *e, R x);
 R emit_tanh(emit *e, R x);
+/* functions.h's. */
+R emit_exp(emit *e, R x);
+R emit_expm1(emit *e, R x);
+R emit_log(emit *e, R x);
+R emit_log1p(emit *e, R x);
+R emit_erf(emit *e, R x);
+R emit_erfc(emit *e, R x);
+/* 1 / (1 + x) */
 R emit_share(emit *e, R x);
 /* A step of the family of activations. */
 R emit_activation(emit *e, const ebb_fused_step *s, R a, R b);
