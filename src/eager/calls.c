@@ -125,7 +125,6 @@ ebb_status ebb_call_know(ebb_eager *eager, const ebb_op_info *op, const ebb_type
     for (*out = *slot; *out; *out = (*out)->next) {
         if ((*out)->hash == hash && same_call(*out, op, in, n_in, attr, eager->evaluate)) return EBB_OK;
     }
-    if (eager->calls.n >= EBB_MAX_CALLS) ebb_calls_forget(eager);
     ebb_known_call *known = call_new(eager, op, in, n_in, attr);
     if (!known) return EBB_NO_MEMORY;
     const ebb_status status = call_make(eager, known);

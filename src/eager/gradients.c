@@ -107,14 +107,9 @@ static void work_drop(ebb_eager *eager, work *w) {
 
 /* Runs the nodes behind the forward ones; out gets data that the caller holds. */
 static ebb_status run(ebb_tape *tape, const ebb_backward *b, bool keep, work *w, ebb_datum **out) {
-    ebb_eager *eager = tape->eager;
-    const uint64_t draws = tape->draws;
-    const bool paused = tape->paused;
     ebb_status status = values_fill(tape, b, keep, w);
+    if (!status) status = ebb_tape_play(tape, w->whole, w->forward->n_nodes, w->values, w->kept);
     if (!keep) ebb_tape_clear(tape);
-    tape->paused = true;
-    if (!status) status = ebb_play(eager, w->whole, w->forward->n_nodes, w->values, w->kept, draws);
-    tape->paused = paused;
     for (uint32_t i = 0; !status && i < b->n_of; i++)
         out[i] = w->grads[i] == EBB_NONE ? NULL : ebb_datum_hold(w->values[w->grads[i]]);
     return status;

@@ -154,6 +154,7 @@ ebb_status ebb_apply(ebb_eager *eager, const ebb_op *op, ebb_tensor *const *in, 
                             i);
         data[i] = in[i]->datum;
     }
+    if (eager->calls.n >= EBB_MAX_CALLS) ebb_calls_forget(eager); /* here, where nobody looks at one */
     ebb_status status = ebb_attrs_fill(eager->env, op, attributes, n_attributes, attr);
     if (status) return status;
     memset(made.out, 0, sizeof made.out);

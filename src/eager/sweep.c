@@ -198,12 +198,7 @@ static ebb_status piece_run(ebb_sweep *s, piece *p) {
     for (uint32_t i = 0; i < p->n_wrt; i++) {
         if (p->grads[i] != EBB_NONE) p->kept[p->grads[i]] = true;
     }
-    const bool paused = tape->paused;
-    tape->paused = true;
-    const ebb_status status =
-        ebb_play(tape->eager, p->whole, p->forward->n_nodes, p->values, p->kept, tape->draws);
-    tape->paused = paused;
-    return status;
+    return ebb_tape_play(tape, p->whole, p->forward->n_nodes, p->values, p->kept);
 }
 
 /* What was made by the piece has had its gradient; what it reads has what has come. */

@@ -76,6 +76,7 @@ void ebb_tape_clear(ebb_tape *tape) {
     ebb_env *env = tape->eager->env;
     for (size_t i = 0; i < tape->values.n; i++) ebb_datum_drop(tape->eager, tape->values.at[i].datum);
     tape->values.n = tape->nodes.n = tape->operands.n = 0;
+    tape->drew = tape->reseeded = false;
     if (tape->slots) ebb_cfree(env, tape->slots, tape->cap, sizeof *tape->slots);
     tape->slots = NULL;
     tape->n_slots = tape->cap = 0;
@@ -139,7 +140,39 @@ static ebb_status node_add(ebb_tape *tape, const ebb_known_call *call, ebb_datum
     for (uint32_t i = 0; i < op->n_out; i++) {
         if (value_add(tape, out[i], id) == EBB_NONE) return EBB_NO_MEMORY;
     }
-    return EBB_PUSH(env, &tape->nodes, *node) ? EBB_OK : EBB_NO_MEMORY;
+    if (!EBB_PUSH(env, &tape->nodes, *node)) return EBB_NO_MEMORY;
+    if (op->effect != EBB_SEEDED) return EBB_OK;
+    tape->reseeded = tape->reseeded || (tape->drew && tape->seed != tape->eager->seed);
+    tape->seed = tape->eager->seed;
+    tape->drew = true;
+    return EBB_OK;
+}
+
+/* ---- drawing again -------------------------------------------------------------------------- */
+
+ebb_status ebb_tape_seed(const ebb_tape *tape, uint64_t *seed) {
+    if (tape->reseeded)
+        return ebb_fail(tape->eager->env, EBB_USAGE,
+                        "gradients draw again what was drawn, and the seed was changed in between: change "
+                        "it before the forward pass or after the gradients");
+    if (tape->drew) *seed = tape->seed;
+    return EBB_OK;
+}
+
+ebb_status ebb_tape_play(ebb_tape *tape, const ebb_graph *graph, uint32_t first, ebb_datum **values,
+                         const bool *kept) {
+    ebb_eager *eager = tape->eager;
+    const uint64_t seed = eager->seed, draws = tape->draws;
+    const bool paused = tape->paused;
+    bool draws_again = false;
+    for (ebb_id n = first; n < graph->n_nodes; n++)
+        draws_again = draws_again || graph->nodes[n].op->effect == EBB_SEEDED;
+    ebb_status status = draws_again ? ebb_tape_seed(tape, &eager->seed) : EBB_OK;
+    tape->paused = true;
+    if (!status) status = ebb_play(eager, graph, first, values, kept, draws);
+    tape->paused = paused;
+    eager->seed = seed;
+    return status;
 }
 
 static void save(ebb_tape *tape, ebb_id value, ebb_datum *datum) {

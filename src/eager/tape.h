@@ -23,7 +23,8 @@ struct ebb_tape {
     ebb_eager *eager;
     ebb_tape *older;
     uint64_t draws; /* before it began */
-    bool paused;
+    uint64_t seed;  /* of what it has seen drawn, if anything */
+    bool drew, reseeded, paused;
     ebb_arena arena; /* the attributes' */
     EBB_ARRAY(ebb_taped) nodes;
     EBB_ARRAY(ebb_id) operands;
@@ -38,6 +39,11 @@ struct ebb_tape {
 
 /* EBB_NONE: the tape has not seen it. O(1). */
 ebb_id ebb_tape_find(const ebb_tape *tape, uint64_t serial);
+/* *seed: what the ops that it has seen drew from; it stays where none did. EBB_USAGE: from two. */
+EBB_CHECKED ebb_status ebb_tape_seed(const ebb_tape *tape, uint64_t *seed);
+/* ebb_play of what follows from the tape: unseen by it, and drawing again what its ops drew. */
+EBB_CHECKED ebb_status ebb_tape_play(ebb_tape *tape, const ebb_graph *graph, uint32_t first,
+                                     ebb_datum **values, const bool *kept);
 /* Fills the call's saves: bits of what its gradient reads; all where that cannot be told. */
 void ebb_saves_find(const ebb_tape *tape, const ebb_taped *node, ebb_known_call *call);
 

@@ -241,16 +241,18 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* Where the batch is bound anew, first axes are N, whatever the file calls them. */
 static ebb_status refuse_dim(const onnx_import *im, const char *name) {
-    char known[200] = "N, the batch";
+    char known[200] = "N, the batch,", mark[72];
     for (uint32_t p = 0; p < im->file->n_inputs; p++) {
         for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++) {
             const char *symbol = im->file->inputs[p].symbol[d];
             const size_t n = strlen(known);
-            if (symbol[0] != '\0' && !strstr(known, symbol) && n + strlen(symbol) + 3 < sizeof known)
-                (void)snprintf(known + n, sizeof known - n, ", %s", symbol);
+            (void)snprintf(mark, sizeof mark, " %.60s,", symbol);
+            if (symbol[0] != '\0' && !strstr(known, mark) && n + strlen(mark) < sizeof known)
+                (void)snprintf(known + n, sizeof known - n, "%s", mark);
         }
     }
-    return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s: it has %s", im->file->path, name, known);
+    return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s: it has %.*s", im->file->path, name,
+                    (int)strlen(known) - 1, known);
 }
 
 static ebb_status begin(onnx_import *im) {

@@ -130,11 +130,17 @@ ebb_status ebb_backward_compare(void *ctx, const ebb_backward *b, ebb_datum **ou
     *took = false;
     if (ebb_call_silent(trace) || trace->mode != EBB_CALL_COMPARE) return EBB_OK;
     const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_BACKWARD);
-    if (!entry) return EBB_OK; /* op by op, perhaps */
+    if (!entry) {
+        bool turned;
+        const ebb_status status = ebb_call_turn_to(trace, EBB_ENTRY_BACKWARD, &turned);
+        return status || !turned ? status /* op by op, perhaps */ : ebb_backward_compare(ctx, b, out, took);
+    }
     bool same = entry->n_in == 2 * b->n_y + b->n_of && entry->n_y == b->n_y &&
                 entry->n_taped == (uint32_t)b->tape->nodes.n;
     for (uint32_t i = 0; same && i < entry->n_in; i++) {
-        ebb_datum *datum = is_unread(trace, b, i) ? NULL : operand(b, i);
+        /* What is read behind it alone was not known when it was recorded. */
+        const bool behind = i >= 2 * b->n_y && operand(b, i)->number >= entry->out;
+        ebb_datum *datum = behind || is_unread(trace, b, i) ? NULL : operand(b, i);
         same = ebb_operands_are(trace, &(ebb_entry){.in = entry->in + i, .n_in = 1}, &datum, 1);
     }
     if (!same) {

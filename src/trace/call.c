@@ -54,17 +54,6 @@ void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out) {
 
 /* ---- begin ---------------------------------------------------------------------------------- */
 
-static ebb_recorded *find(ebb_trace *trace, const ebb_recording_key *key) {
-    for (ebb_recorded **link = &trace->recordings; *link; link = &(*link)->next) {
-        ebb_recorded *r = *link;
-        if (!ebb_key_same(&r->key, key)) continue;
-        *link = r->next;
-        r->next = trace->recordings;
-        return trace->recordings = r;
-    }
-    return NULL;
-}
-
 static ebb_status arguments_bind(ebb_trace *trace, ebb_tensor *const *arguments, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         ebb_datum *datum = arguments[i]->datum;
@@ -82,7 +71,7 @@ static ebb_status arguments_bind(ebb_trace *trace, ebb_tensor *const *arguments,
 
 static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *const *arguments,
                         uint32_t n) {
-    trace->now = find(trace, key);
+    trace->now = ebb_recordings_find(trace, key);
     trace->is_new = !trace->now;
     const bool lazy = trace->options.symbolic || !trace->runs;
     const bool plain = trace->is_new || (trace->now->refused && trace->runs);
@@ -201,31 +190,6 @@ ebb_status ebb_call_note(ebb_trace *trace, ebb_tensor *to) {
     return EBB_OK;
 }
 
-/* Keeps a recording that is new, and as many as there may be. */
-static void keep(ebb_trace *trace) {
-    ebb_recorded *r = trace->now;
-    if (trace->is_new) {
-        r->next = trace->recordings;
-        trace->recordings = r;
-        trace->n_recordings++;
-        trace->facts.n_recorded++;
-        if (r->refused && trace->runs)
-            ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
-                    r->refused);
-    } else {
-        trace->facts.n_compared++;
-    }
-    trace->last = r;
-    if (trace->is_new) ebb_recordings_sweep(trace);
-    while (trace->n_recordings > trace->options.n_most) {
-        ebb_recorded **link = &trace->recordings;
-        while ((*link)->next) link = &(*link)->next;
-        ebb_recorded_destroy(*link);
-        *link = NULL;
-        trace->n_recordings--;
-    }
-}
-
 /* Numbers that somebody keeps, beyond the call's own hold, have bytes from now on. */
 static ebb_status numbers_fill(ebb_trace *trace) {
     ebb_status status = EBB_OK;
@@ -283,7 +247,7 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
         handles_part(trace);
     else
         take_back(trace);
-    if (trace->recorded) keep(trace);
+    if (trace->recorded) ebb_recordings_keep(trace);
     forget(trace);
     return EBB_OK;
 }

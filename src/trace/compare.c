@@ -64,14 +64,21 @@ static ebb_status present_fit(ebb_trace *trace, ebb_recorded *to) {
     return ebb_captured_bind(trace);
 }
 
-/* Values that the recordings number alike so far may be another's beyond: those are not bound yet. */
-static ebb_recorded *other(const ebb_trace *trace) {
+/* Another recording of what the call has done so far, whose next entry is of the kind (NULL: any). Values
+ * that the recordings number alike so far may be another's beyond: those are not bound yet. */
+static ebb_recorded *other(const ebb_trace *trace, const ebb_entry_kind *next) {
     for (ebb_recorded *r = trace->now->next; r; r = r->next) {
-        if (ebb_key_same(&r->key, &trace->now->key) && !r->refused && r->entries.n >= trace->at &&
-            ebb_recorded_same(trace->now, r, trace->at))
-            return r;
+        if (!ebb_key_same(&r->key, &trace->now->key) || r->refused || r->entries.n < trace->at) continue;
+        if (next && (r->entries.n == trace->at || r->entries.at[trace->at].kind != *next)) continue;
+        if (ebb_recorded_same(trace->now, r, trace->at)) return r;
     }
     return NULL;
+}
+
+ebb_status ebb_call_turn_to(ebb_trace *trace, ebb_entry_kind next, bool *turned) {
+    ebb_recorded *to = other(trace, &next);
+    *turned = to != NULL;
+    return to ? present_fit(trace, to) : EBB_OK;
 }
 
 static ebb_status refuse(const ebb_trace *trace, const char *name, const char *what) {
@@ -91,7 +98,7 @@ static ebb_status refuse(const ebb_trace *trace, const char *name, const char *w
 }
 
 ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, bool always) {
-    ebb_recorded *to = other(trace);
+    ebb_recorded *to = other(trace, NULL);
     if (to) return present_fit(trace, to);
     if (trace->options.strict && !always && !trace->may_differ) return refuse(trace, name, what);
     ebb_status status =

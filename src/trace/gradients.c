@@ -60,7 +60,9 @@ ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *tape, ebb_tensor *con
     for (uint32_t i = 0; i < n_of; i++) out[i] = NULL;
     if (tape->eager != trace->eager)
         return ebb_fail(trace->env, EBB_USAGE, "a tape of another device's eager cannot be traced");
+    const uint64_t seed = trace->eager->seed;
     ebb_status status = ebb_tape_ends_check(tape, ys, dys, n_y, of, n_of);
+    if (!status) status = ebb_tape_seed(tape, &trace->eager->seed);
     if (!status) status = work_fill(trace, tape, dys, n_y, n_of, &w);
     if (!status) key_fill(tape, ys, dys, n_y, of, n_of, &w);
     if (!status)
@@ -75,6 +77,7 @@ ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *tape, ebb_tensor *con
         ebb_tensor_destroy(out[i]);
         out[i] = NULL;
     }
+    trace->eager->seed = seed;
     work_drop(trace, &w);
     return status;
 }

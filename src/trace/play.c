@@ -44,14 +44,9 @@ static ebb_status play(ebb_trace *trace, const ebb_graph *graph, ebb_datum **val
     return status;
 }
 
-ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
+/* Of a graph whose outputs are the values that are marked so. */
+static ebb_status marked_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
     ebb_graph *graph;
-    ebb_segment *segment = &trace->now->segments.at[trace->segment];
-    if (ebb_outputs_find(trace, trace->now, begin, end)) { /* which its program does not give */
-        ebb_traced_program_destroy(trace->env, segment->program);
-        segment->program = NULL;
-        segment->made = false;
-    }
     ebb_status status = ebb_segment_graph(trace->env, trace->now,
                                           &(ebb_segment){.begin = begin, .end = end}, 0, false, &graph);
     if (status) return status;
@@ -62,5 +57,20 @@ ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
     if (values) ebb_cfree(trace->env, values, n, sizeof(*values));
     if (kept) ebb_cfree(trace->env, kept, n, sizeof *kept);
     ebb_graph_destroy(graph);
+    return status;
+}
+
+/* Outputs are what is alive now; the recording's program, which is for calls that go on as it says, keeps
+ * its own. */
+ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
+    ebb_recorded *r = trace->now;
+    const size_t n = r->values.n;
+    bool *own = ebb_calloc(trace->env, n, sizeof *own);
+    if (!own) return EBB_NO_MEMORY;
+    for (size_t v = 0; v < n; v++) own[v] = r->values.at[v].output;
+    (void)ebb_outputs_find(trace, r, begin, end);
+    const ebb_status status = marked_play(trace, begin, end);
+    for (size_t v = 0; v < n; v++) r->values.at[v].output = own[v];
+    ebb_cfree(trace->env, own, n, sizeof *own);
     return status;
 }

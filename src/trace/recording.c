@@ -16,30 +16,6 @@ static void captured_drop(ebb_tensor *handle) {
     ebb_tensor_destroy(handle);
 }
 
-/* It reads a tensor that nobody but recordings holds, so that no call will bring it again: gradients, say,
- * that were added up and are others since. */
-static bool is_lost(const ebb_recorded *r) {
-    for (size_t i = 0; i < r->captured.n; i++) {
-        const ebb_captured *captured = &r->captured.at[i];
-        const ebb_tensor *handle = captured->value == EBB_NONE ? NULL : captured->handle;
-        if (handle && handle->n_refs == handle->n_recorded) return true;
-    }
-    return false;
-}
-
-void ebb_recordings_sweep(ebb_trace *trace) {
-    for (ebb_recorded **link = &trace->recordings; *link;) {
-        ebb_recorded *r = *link;
-        if (r == trace->last || !is_lost(r)) {
-            link = &r->next;
-            continue;
-        }
-        *link = r->next;
-        ebb_recorded_destroy(r);
-        trace->n_recordings--;
-    }
-}
-
 ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out) {
     ebb_recorded *r = *out = ebb_calloc(trace->env, 1, sizeof *r);
     if (!r) {
@@ -165,14 +141,25 @@ bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorde
     return !x->op || x->op->n_attrs == 0 || memcmp(x->attr, y->attr, x->op->n_attrs * sizeof *x->attr) == 0;
 }
 
+static bool captured_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t c) {
+    const ebb_captured *x = &a->captured.at[c], *y = &b->captured.at[c];
+    return x->handle == y->handle && x->argument == y->argument && x->beside == y->beside;
+}
+
+/* Of what was captured, that which the entries read or assign to: each may capture more behind them. */
 bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n) {
     if (n > a->entries.n || n > b->entries.n) return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (!ebb_entry_same(a, &a->entries.at[i], b, &b->entries.at[i])) return false;
+        const ebb_entry *entry = &a->entries.at[i];
+        if (!ebb_entry_same(a, entry, b, &b->entries.at[i])) return false;
+        if (entry->kind == EBB_ENTRY_ASSIGN && !captured_same(a, b, entry->captured)) return false;
     }
-    for (uint32_t c = 0; c < a->captured.n && c < b->captured.n; c++) {
-        const ebb_captured *x = &a->captured.at[c], *y = &b->captured.at[c];
-        if (x->handle != y->handle || x->argument != y->argument || x->beside != y->beside) return false;
+    const uint32_t n_values = ebb_recorded_values(a, n);
+    for (uint32_t v = 0; v < n_values; v++) {
+        const ebb_traced_value *x = &a->values.at[v], *y = &b->values.at[v];
+        if (x->source != y->source) return false;
+        if (x->source == EBB_SOURCE_CAPTURED && (x->at != y->at || !captured_same(a, b, x->at)))
+            return false;
     }
     return true;
 }

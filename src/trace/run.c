@@ -229,9 +229,10 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     }
     if (trace->options.plan_only) return status;
     if (status == EBB_BAD_INPUT && !trace->plugin) {
+        r->refused = ebb_arena_text(&r->arena, ebb_env_error(trace->env));
+        if (!r->refused) r->refused = "no program can be made of it";
         ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
-                ebb_env_error(trace->env));
-        r->refused = "no program can be made of it";
+                r->refused);
         return ebb_segment_play(trace, segment->begin, segment->end);
     }
     return status || !segment->program ? status : run(trace, segment->program);

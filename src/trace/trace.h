@@ -1,6 +1,7 @@
 /* trace: a function becomes a plan by being called.
  *
  *     recording.c   what a call did: its entries and values; prefixes, keys
+ *     recordings.c  those that there are: found, kept, dropped
  *     call.c        a call from begin to end; what stays of it when it fails (options.c: what it copies)
  *     values.c      the data of its values
  *     beside.c      gradients that stand beside tensors, and the key that knows which are there
@@ -122,8 +123,14 @@ static inline ebb_tensor *ebb_captured_handle(const ebb_trace *trace, uint32_t c
 /* Binds what was captured of `now`, as far as it is not, and is known. */
 EBB_CHECKED ebb_status ebb_captured_bind(ebb_trace *trace);
 EBB_CHECKED ebb_status ebb_captured_bind_one(ebb_trace *trace, uint32_t c);
-/* Drops recordings that no call can meet any more, but the last call's. */
-void ebb_recordings_sweep(ebb_trace *trace);
+
+/* ---- recordings.c --------------------------------------------------------------------------- */
+
+/* The recording that a call of the key is compared with, which goes first; NULL: there is none. */
+ebb_recorded *ebb_recordings_find(ebb_trace *trace, const ebb_recording_key *key);
+/* The call has ended well: `now` is kept where it is new, and others go that no call can meet, or that are
+ * too many. */
+void ebb_recordings_keep(ebb_trace *trace);
 
 /* ---- beside.c ------------------------------------------------------------------------------- */
 
@@ -145,6 +152,8 @@ EBB_CHECKED ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *en
 /* The call does something else than its recording says: another recording takes over, or an error is told.
  * name: MegEngine's (NULL: "operator mismatch"); what: "mul f32[3] ...". Afterwards the mode may be any. */
 EBB_CHECKED ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, bool always);
+/* Another recording takes over whose next entry is of the kind, where there is one. */
+EBB_CHECKED ebb_status ebb_call_turn_to(ebb_trace *trace, ebb_entry_kind next, bool *turned);
 
 /* ---- backward.c ----------------------------------------------------------------------------- */
 

@@ -5,8 +5,9 @@ import unittest
 import numpy as np
 
 import ebb.functional as F
-from ebb import Parameter, tensor
+from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
+from ebb.jit import partial_trace
 
 RNG = np.random.default_rng(11)
 
@@ -174,6 +175,26 @@ class Manager(unittest.TestCase):
             gm.backward(w * 3)
         self.assertEqual(w.grad.item(), 12)
         self.assertIs(seen[0], w)
+
+    def test_what_is_drawn_again_is_drawn_from_the_seed_of_then(self):
+        w = Parameter(np.ones(64, np.float32))
+        gm = GradManager().attach([w])
+        drop = lambda w: F.dropout(w * 2, 0.5)
+        for dropped in (drop, partial_trace(drop)):
+            w.grad = None
+            random.seed(3)
+            with gm:
+                y = dropped(w)
+                random.seed(7)
+                gm.backward(y.sum())
+            np.testing.assert_array_equal(y.numpy() != 0, w.grad.numpy() != 0)
+            self.assertEqual(random.get_rng_state()["seed"], 7)
+        with gm:
+            y = F.dropout(w * 2, 0.5)
+            random.seed(8)
+            y = y * F.dropout(w, 0.5)
+            with self.assertRaisesRegex(ValueError, "seed was changed"):
+                gm.backward(y.sum())
 
     def test_attached_while_recording(self):
         w, gm = Parameter([3.0]), GradManager()

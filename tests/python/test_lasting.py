@@ -79,6 +79,13 @@ class Lasting(unittest.TestCase):
     def test_recorded_before_it_runs(self):
         self.check(True)
 
+    def test_more_shapes_than_are_remembered_of_an_op_that_is_several(self):
+        norm = mge._core.op("layer_norm")
+        for n in range(1, 8300):
+            rows, wide = 1 + n // 90, 1 + n % 90
+            got = norm(mge.tensor(np.ones((rows, wide), np.float32)), F.ones(wide), F.ones(wide), eps=1e-5)
+        np.testing.assert_array_equal(got.numpy(), 1)
+
     def test_gradients_that_pile_up_are_held_once(self):
         """Each call reads the sum of the one before it; recordings of sums that are no more go with them."""
         for symbolic in (False, True):

@@ -38,6 +38,43 @@ def training(make_step, head_of=lambda i: i % 3 == 1):
 
 
 class Unused(unittest.TestCase):
+    def test_what_is_read_behind_the_backward_alone(self):
+        for symbolic in (False, True):
+            w, unused, mean = Parameter([1.0, 2.0]), Parameter([3.0]), tensor([0.0])
+            gm = GradManager().attach([w, unused])
+
+            @trace(symbolic=symbolic)
+            def step(x):
+                with gm:
+                    gm.backward((w * x).sum())
+                w.grad = None
+                mean[...] = mean * 0.5 + unused
+
+            for i in range(4):
+                step(tensor([1.0, 3.0]))
+            self.assertEqual(mean.tolist(), [3 * (2 - 0.5**3)])
+            self.assertEqual((step.facts()["n_recorded"], step.facts()["n_runs"]), (1, 4 if symbolic else 3))
+
+    def test_two_backwards_each_of_its_own(self):
+        a, b = Parameter([1.0, 2.0]), Parameter([3.0, 1.0])
+        gm = GradManager().attach([a, b])
+        opt = optim.SGD([a, b], lr=0.1)
+
+        @trace(symbolic=True)
+        def step(x):
+            with gm:
+                first = (a * x).sum()
+                gm.backward(first)
+            with gm:
+                second = (b * x).sum()
+                gm.backward(second)
+            opt.step().clear_grad()
+            return first + second
+
+        losses = [step(tensor([1.0, 3.0])).item() for _ in range(3)]
+        np.testing.assert_allclose(losses, [13, 11, 9], rtol=1e-6)
+        self.assertEqual((step.facts()["n_recorded"], step.facts()["n_runs"]), (1, 3))
+
     def test_the_step_is_planned_and_has_the_bits_of_eager(self):
         for head_of, n_recorded in ((lambda i: False, 1), (lambda i: i % 3 == 1, 2)):
             want, _ = training(lambda run: run, head_of)

@@ -20,13 +20,18 @@ CPU_BINARY_OF(clip_grad, CPU_STREAM, 12, attr[EBB_CLIP_MIN].f, attr[EBB_CLIP_MAX
 /* ---- gelu ------------------------------------------------------------------------------------------ */
 
 /* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), and -2 u = x * (A + B x^2). */
-#define A (-1.5957691216F)
-#define B (-0.0713548162726F)
+#define A         (-1.5957691216F)
+#define B         (-0.0713548162726F)
 
-CPU_UNARY(gelu, CPU_RATE(32000, 25000), 20, a / (1 + cpu_exp(a * (A + B * (a * a)))));
-
-/* Beyond it s is 0 or 1 to the last bit, and powers of x would overflow. */
+/* Beyond it s is 0 or 1 to the last bit, and powers of x would overflow; cpu_exp stays finite, so a larger
+ * x would still weigh. */
 #define GELU_FLAT 1e4F
+
+CPU_INLINE float gelu_bound(float x) {
+    return x < -GELU_FLAT ? -GELU_FLAT : x; /* a NaN passes */
+}
+
+CPU_UNARY(gelu, CPU_RATE(32000, 25000), 20, gelu_bound(a) / (1 + cpu_exp(a * (A + B * (a * a)))));
 
 /* With s = 1 / (1 + exp(-2 u)): dy/dx = s + x * s * (1 - s) * 2 u', and 2 u' = -(A + 3 B x^2). */
 CPU_INLINE float gelu_slope(float wide) {

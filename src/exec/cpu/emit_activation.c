@@ -11,7 +11,8 @@ R emit_share(emit *e, R x) {
 
 static R gelu(emit *e, R a) {
     const R u = fadd(e, emit_float(e, A), fmul(e, emit_float(e, B), fmul(e, a, a)));
-    return emit_2(e, EMIT_FDIV, a, fadd(e, emit_float(e, 1), emit_exponential(e, fmul(e, a, u))));
+    const R below = fadd(e, emit_float(e, 1), emit_exponential(e, fmul(e, a, u)));
+    return emit_2(e, EMIT_FDIV, at_least(e, a, -1e4F), below);
 }
 
 /* s + s * (e * s) * slope */

@@ -36,7 +36,7 @@ CPU_INLINE float cpu_exp(float x) {
 }
 
 /* tanh. Near 0 an odd polynomial, whose error there is below that of 1 - 2 / (1 + exp(2 a)) (Moshier,
- * Cephes Mathematical Library, 1992); at most 1.4e-7 of the value off. A NaN stays one, and -0 what it is.
+ * Cephes Mathematical Library, 1992); at most 1.5e-7 of the value off. A NaN stays one, and -0 what it is.
  */
 CPU_INLINE float cpu_tanh(float x) {
     const float a = fabsf(x), z = a * a;
