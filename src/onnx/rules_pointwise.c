@@ -178,9 +178,9 @@ static void elu(onnx_import *im) {
               onnx_rescale(im, sum, selu ? onnx_attr_real(im, "gamma", 1.05070102214813232421875) : 1, 0));
 }
 
-/* relu(x) + log(1 + e^-|x|) */
+/* relu(x) + log(1 + e^-|x|). At 0, minimum's slope is its first operand's: with relu's, 0, together 1/2. */
 static uint32_t softplus_of(onnx_import *im, uint32_t x) {
-    const uint32_t size = onnx_op(im, "abs", &x, 1, NULL), low = onnx_op(im, "neg", &size, 1, NULL);
+    const uint32_t low = onnx_op2(im, "minimum", x, onnx_op(im, "neg", &x, 1, NULL));
     const uint32_t e = onnx_op(im, "exp", &low, 1, NULL), log = onnx_op(im, "log1p", &e, 1, NULL);
     return onnx_op2(im, "add", onnx_op(im, "relu", &x, 1, NULL), log);
 }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import _core, _precision, _shape
-from .elemwise import abs, as_real, clip, exp, log, log1p, maximum, minimum
+from .elemwise import as_real, clip_flat, exp, log, log1p, minimum
 from .math import max, sum
 
 __all__ = [
@@ -23,7 +23,7 @@ def relu(x):
 
 
 def relu6(x):
-    return clip(as_real(x), 0, 6)
+    return clip_flat(as_real(x), 0, 6)
 
 
 def sigmoid(x):
@@ -39,14 +39,14 @@ def hswish(x):
 
 
 def leaky_relu(inp, negative_slope=0.01):
-    return maximum(inp, 0) + minimum(inp, 0) * negative_slope
+    return relu(inp) + minimum(inp, 0) * negative_slope  # at 0 the slope of the second alone
 
 
 def prelu(inp, weight):
     """x where it is positive, else weight times x: one weight, or one a channel."""
     if weight.size != 1:
         weight = _shape.reshape(weight, (1, weight.size) + (1,) * (inp.ndim - 2))
-    return maximum(inp, 0) + minimum(inp, 0) * weight
+    return relu(inp) + minimum(inp, 0) * weight
 
 
 def gelu(x):
@@ -57,12 +57,17 @@ def silu(x):
     return _silu(as_real(x))
 
 
+def _log_rest(inp):
+    """log(1 + exp(-|inp|)). At 0, minimum's slope is that of its first operand: with relu's, 0, the sum's is 1/2."""
+    return log1p(exp(minimum(inp, -inp)))
+
+
 def softplus(inp):
-    return log1p(exp(-abs(inp))) + relu(inp)
+    return _log_rest(inp) + relu(inp)
 
 
 def logsigmoid(inp):
-    return minimum(inp, 0) - log1p(exp(-abs(inp)))
+    return minimum(inp, 0) - _log_rest(inp)
 
 
 def logsumexp(inp, axis, keepdims=False):

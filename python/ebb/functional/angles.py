@@ -2,16 +2,13 @@
 
 import math
 
-from .. import _core
-from .elemwise import abs, as_real, maximum, minimum, sqrt
+from .elemwise import abs, as_real, choose, sqrt
 
 __all__ = ["acos", "asin", "atan", "atan2"]
 
-_where = _core.op("where")
-
 
 def _atan_of_unit(x):
-    """Of x in [0, 1]: atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))), twice, then its series below 0.2."""
+    """Of x in [-1, 1]: atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))), twice, then its series below 0.2."""
     for _ in range(2):
         x = x / (sqrt(x * x + 1) + 1)
     s = x * x
@@ -20,10 +17,9 @@ def _atan_of_unit(x):
 
 def atan(x):
     x = as_real(x)
-    size = abs(x)
-    least = _atan_of_unit(minimum(size, 1) / maximum(size, 1))
-    angle = _where(size > 1, math.pi / 2 - least, least)
-    return _where(x < 0, -angle, angle)
+    far = abs(x) > 1
+    least = _atan_of_unit(choose(far, 1 / choose(far, x, 1.0, x), x, x))
+    return choose(far, choose(x < 0, -math.pi / 2, math.pi / 2, x) - least, least, x)
 
 
 def asin(x):
@@ -39,7 +35,8 @@ def acos(x):
 def atan2(y, x):
     """The angle of the point (x, y), in (-pi, pi]."""
     y, x = as_real(y), as_real(x)
-    straight = _where(y < 0, y * 0 - math.pi, y * 0 + math.pi)  # of the left half
-    nowhere = (x == 0) & (y == 0)
-    angle = atan(y / _where(nowhere, x * 0 + 1, x))
-    return _where(x < 0, angle + straight, angle)
+    steep = abs(y) > abs(x)
+    short, long = choose(steep, x, y, x), choose(steep, y, x, x)
+    least = _atan_of_unit(short / choose(long == 0, 1.0, long, x))
+    half = choose(y < 0, -math.pi / 2, math.pi / 2, x)
+    return choose(steep, half - least, choose(x < 0, half * 2 + least, least, x), x)

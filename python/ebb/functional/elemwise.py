@@ -38,6 +38,11 @@ def as_real(x):
     return x if _dtype.is_real(x.dtype) else x.astype("float32")
 
 
+def choose(condition, a, b, like):
+    """a where the condition holds, else b; numbers are of `like`'s dtype."""
+    return _where(condition, *(v if isinstance(v, _core.Tensor) else as_tensor(v, like.dtype) for v in (a, b)))
+
+
 def _high(x):
     return _precision.high(as_real(x))
 
@@ -94,18 +99,20 @@ def minimum(x, y):
 
 
 def clip(x, lower=None, upper=None):
-    """x, at least lower and at most upper."""
+    """x, at least lower and at most upper; a bound itself has x's gradient."""
     if lower is None and upper is None:
         raise ValueError("clip: lower, upper or both")
     x = as_tensor(x)
-    numbers = all(isinstance(b, (int, float)) for b in (lower, upper))
-    if numbers and lower > upper:
+    if all(isinstance(b, (int, float)) for b in (lower, upper)) and lower > upper:
         raise ValueError(f"clip: lower {lower} is above upper {upper}")
-    if numbers and lower < upper and x.dtype == np.float32 and np.isfinite([lower, upper]).all():
-        return _clip(x, min=float(lower), max=float(upper))
     if lower is not None:
         x = maximum(x, lower)
     return x if upper is None else minimum(x, upper)
+
+
+def clip_flat(x, lower, upper):
+    """x between two numbers, without a gradient at them: of activations."""
+    return _clip(x, min=float(lower), max=float(upper)) if x.dtype == np.float32 else clip(x, lower, upper)
 
 
 def exp(x):
@@ -166,10 +173,11 @@ def _square_fits(x):
 
 def asinh(x):
     x = as_real(x)
-    size, most = abs(x), _square_fits(x)
-    small = minimum(size, most)
+    sign, most = choose(x < 0, -1.0, 1.0, x), _square_fits(x)
+    size = x * sign
+    small, large = minimum(size, most), maximum(size, most)  # so that no branch has the gradient of one that is not taken
     near = log1p(small + small * small / (1 + sqrt(small * small + 1)))
-    return _sign(x) * _where(size > most, log(size) + _LOG_2, near)
+    return sign * _where(size > most, log(large) + _LOG_2, near)
 
 
 def acosh(x):
@@ -209,7 +217,8 @@ def round(x):
 
 def logaddexp(x, y):
     """log(exp(x) + exp(y)) without overflow."""
-    return maximum(x, y) + log1p(exp(-abs(sub(x, y))))
+    apart = sub(x, y)
+    return maximum(x, y) + log1p(exp(minimum(-apart, apart)))  # where they are equal, maximum's slope is x's; together 1/2 each
 
 
 def equal(x, y):

@@ -8,32 +8,25 @@ from .._special import is_without
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
 
 
-def take_apart(value, tensors, key):
-    """The value with another handle for each tensor, which are appended to `tensors`; what it is apart from
-    them is appended to `key`."""
+def look_through(value, tensors, key):
+    """Appends the tensors of an argument to `tensors`, and what it is apart from them to `key`."""
     if isinstance(value, _core.Tensor):
-        handle = type(value).__new__(type(value))  # the body may assign to it
-        handle.__dict__ = value.__dict__  # `grad`, and whatever else it is known by, are the caller's tensor's
-        handle._share(value)
         if is_without(value):  # all that is known of it is its type
             key.append(f"T{value.dtype}{value.shape}")
         else:
-            tensors.append(handle)
+            tensors.append(value)
             key.append("T")
-        return handle
-    if isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)):
         key.append(f"{type(value).__name__}{len(value)}")
-        parts = [take_apart(v, tensors, key) for v in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, dict) and type(value) is dict:
+        for v in value:
+            look_through(v, tensors, key)
+    elif isinstance(value, dict) and type(value) is dict:
         key.append(f"dict{len(value)}")
-        parts = {}
         for k, v in value.items():
-            take_apart(k, [], key)
-            parts[k] = take_apart(v, tensors, key)
-        return parts
-    key.append(_name(value))
-    return value
+            look_through(k, [], key)
+            look_through(v, tensors, key)
+    else:
+        key.append(_name(value))
 
 
 def _name(value):

@@ -18,7 +18,7 @@ from .options import budget_of, memory_options
 from .profile import profile_of
 from .progress import Line
 from .report import report as _report
-from .structure import take_apart, tensors_of
+from .structure import look_through, tensors_of
 from .watch import Watch
 
 _PROFILED = 100  # runs whose times a profile keeps
@@ -93,7 +93,7 @@ class trace:
         """A call of the function. kind: what the recording depends on besides."""
         self._start()
         tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
-        args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
+        look_through((args, dict(sorted(kwargs.items()))), tensors, key)
         running, symbolic = (self._core, threading.get_ident(), self._runs), _shape.is_symbolic()
         try:  # an interrupt may come at any place
             _running.append(running)

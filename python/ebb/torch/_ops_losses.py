@@ -2,7 +2,7 @@
 
 import math
 
-from ._ops_pointwise import chosen
+from ._ops_pointwise import chosen, log_rest
 from ._table import node_dtype, rule
 from ._text import Refused
 
@@ -110,8 +110,7 @@ def distance(b, node, self, target, reduction=1):
 def bce_with_logits(b, self, target, weight=None, pos_weight=None, reduction=1):
     if weight is not None or pos_weight is not None:
         raise Refused("weights")
-    tail = b.op("log1p", b.op("exp", b.op("neg", b.op("abs", self))))
-    each = b.binary("add", b.binary("sub", b.op("relu", self), b.binary("mul", self, target)), tail)
+    each = b.binary("add", b.binary("sub", b.op("relu", self), b.binary("mul", self, target)), log_rest(b, self))
     return each if reduction == 0 else b.reduce("reduce_mean" if reduction == 1 else "reduce_sum", each, None)
 
 

@@ -254,16 +254,23 @@ def hardswish(b, self):
     return b.binary("mul", self, hardsigmoid(b, self))
 
 
+def below_zero(b, x):
+    return b.binary("minimum", x, b.fill((), 0.0, x.dtype))
+
+
+def log_rest(b, x):
+    """log(1 + e^-|x|). At 0, minimum's slope is that of its first operand: with relu's, 0, the sum's is 1/2."""
+    return b.op("log1p", b.op("exp", b.binary("minimum", x, b.op("neg", x))))
+
+
 @rule("leaky_relu.default")
 def leaky_relu(b, self, negative_slope=0.01):
-    below = b.rescale(b.op("relu", b.op("neg", self)), -negative_slope)
-    return b.binary("add", b.op("relu", self), below)
+    return b.binary("add", b.op("relu", self), b.rescale(below_zero(b, self), negative_slope))
 
 
 @rule("elu.default")
 def elu(b, self, alpha=1, scale=1, input_scale=1):
-    below = b.op("neg", b.op("relu", b.op("neg", self)))  # min(x, 0)
-    below = b.rescale(b.op("expm1", b.rescale(below, input_scale)), alpha)
+    below = b.rescale(b.op("expm1", b.rescale(below_zero(b, self), input_scale)), alpha)
     return b.rescale(b.binary("add", b.op("relu", self), below), scale)
 
 
@@ -271,8 +278,7 @@ def elu(b, self, alpha=1, scale=1, input_scale=1):
 def softplus(b, self, beta=1, threshold=20):
     """max(x, 0) + log(1 + e^-|x|), which is x to within rounding beyond 20; beyond a lower threshold it is made so."""
     x = b.rescale(self, beta)
-    tail = b.op("log1p", b.op("exp", b.op("neg", b.op("abs", x))))
-    found = b.rescale(b.binary("add", b.op("relu", x), tail), 1 / beta)
+    found = b.rescale(b.binary("add", b.op("relu", x), log_rest(b, x)), 1 / beta)
     if threshold >= 20:
         return found
     return chosen(b, b.binary("less", b.fill((), threshold, x.dtype), x, kind="bool"), self, found)

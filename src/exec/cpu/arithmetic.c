@@ -47,7 +47,7 @@ CPU_PLACES_REAL(1, round, CPU_STREAM, 12, rintf(a));
 CPU_PLACES_REAL(1, sqrt, CPU_STREAM, 12, sqrtf(a));
 CPU_PLACES_REAL(1, sin, LIBRARY, LIBRARY_EACH, sinf(a));
 CPU_PLACES_REAL(1, cos, LIBRARY, LIBRARY_EACH, cosf(a));
-CPU_PLACES_REAL(1, sigmoid, CPU_RATE(32000, 25000), 20, 1 / (1 + cpu_exp(-a)));
+CPU_PLACES_REAL(1, sigmoid, CPU_RATE(32000, 25000), 20, 1 / (1 + cpu_exp_full(-a)));
 CPU_PLACES_REAL(1, tanh, CPU_RATE(32000, 25000), 20, cpu_tanh(a));
 CPU_PLACES_REAL(1, log, CPU_RATE(32000, 25000), 20, cpu_log(a));
 CPU_PLACES_REAL(1, log1p, CPU_RATE(32000, 25000), 20, cpu_log1p(a));

@@ -160,7 +160,7 @@ static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
     case EBB_OP_sqrt:
         return emit_1(e, EMIT_SQRT, a);
     case EBB_OP_sigmoid:
-        return emit_share(e, emit_exponential(e, emit_1(e, EMIT_FNEG, a)));
+        return emit_share(e, emit_exp(e, emit_1(e, EMIT_FNEG, a)));
     default:
         break;
     }

@@ -1,6 +1,6 @@
 /* cpu/softmax.c: softmax of rows, each one thread's. In place: a row's sums are taken before it is written.
  */
-#include "exec/cpu/exp.h"
+#include "exec/cpu/functions.h"
 #include "exec/cpu/row.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ CPU_VECTOR static void softmax_span(const void *ctx, int64_t begin, int64_t end)
         const int64_t seen = r->causal ? row % r->n + 1 + r->k - r->n : r->k;
         const float max = cpu_row_max(x, seen, -INFINITY);
 #pragma omp simd
-        for (int64_t j = 0; j < seen; j++) y[j] = cpu_exp(x[j] - max);
+        for (int64_t j = 0; j < seen; j++) y[j] = cpu_exp_full(x[j] - max);
         const float sum = cpu_row_sum(y, seen);
 #pragma omp simd
         for (int64_t j = 0; j < seen; j++) y[j] /= sum;
