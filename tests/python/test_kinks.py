@@ -1,0 +1,64 @@
+"""Gradients at the points where what a function is made of has a kink."""
+
+import unittest
+
+import numpy as np
+
+import ebb.functional as F
+from ebb import Parameter, tensor
+from ebb.autodiff import GradManager
+
+
+def gradient(function, *arrays):
+    xs = [Parameter(a) for a in arrays]
+    gm = GradManager().attach(xs)
+    with gm:
+        gm.backward(function(*xs))
+    return [x.grad.numpy() for x in xs]
+
+
+class Kinks(unittest.TestCase):
+    def check(self, function, *arrays_and_want):
+        *arrays, want = arrays_and_want
+        got = gradient(function, *(np.array(a, np.float32) for a in arrays))
+        np.testing.assert_allclose(np.array(got).reshape(np.shape(want)), want, rtol=2e-6, atol=1e-7)
+
+    def test_logistic_functions(self):
+        self.check(lambda a: F.softplus(a).sum(), [0, -0.0, 50, -50], [0.5, 0.5, 1, 0])
+        self.check(lambda a: F.logsigmoid(a).sum(), [0, 50, -50], [0.5, 0, 1])
+        for labels in ([0.0, 1.0], [0.25, 0.75]):
+            loss = lambda a: F.loss.binary_cross_entropy(a, tensor(labels), reduction="sum")
+            self.check(loss, [0, 0], [0.5 - labels[0], 0.5 - labels[1]])
+        self.check(lambda a, b: F.logaddexp(a, b).sum(), [0, 3], [0, 3], [[0.5, 0.5], [0.5, 0.5]])
+
+    def test_second_derivative_of_softplus(self):
+        w = Parameter(np.zeros(1, np.float32))
+        outer, inner = GradManager().attach(w), GradManager().attach(w)
+        with outer:
+            with inner:
+                inner.backward(F.softplus(w))
+            slope, w.grad = w.grad, None
+            outer.backward(slope)
+        self.assertEqual(w.grad.tolist(), [0.25])
+
+    def test_angles(self):
+        self.check(lambda a: F.atan(a).sum(), [0, 1, -1, 1e20, -3], [1, 0.5, 0.5, 0, 0.1])
+        self.check(lambda a: F.asin(a).sum(), [0, 0.5**0.5], [1, 2**0.5])
+        self.check(lambda a: F.acos(a).sum(), [0, 0.5**0.5], [-1, -(2**0.5)])
+        y, x = [0, 0, 1, 1, -2, 3], [2, -2, 1, -1, 0, 0]
+        square = np.square(y) + np.square(x)
+        self.check(lambda a, b: F.atan2(a, b).sum(), y, x, [x / square, -np.array(y) / square])
+        np.testing.assert_allclose(F.atan2(tensor(y, "float32"), tensor(x, "float32")).numpy(), np.arctan2(y, x), rtol=3e-7)
+        values = np.array([0, 0.3, -0.7, 1, -1, 1.5, -40, 1e20, np.inf, -np.inf], np.float32)
+        np.testing.assert_allclose(F.atan(tensor(values)).numpy(), np.arctan(values), rtol=3e-7)
+        self.check(lambda a: F.asinh(a).sum(), [0, 1, -1, 1e20], [1, 0.5**0.5, 0.5**0.5, 1e-20])
+
+    def test_kinks(self):
+        self.check(lambda a: F.leaky_relu(a, 0.3).sum(), [0, 1, -1], [0.3, 1, 0.3])
+        self.check(lambda a: F.nn.prelu(a, tensor([0.3])).sum(), [0, 1, -1], [0.3, 1, 0.3])
+        self.check(lambda a: F.clip(a, 0.0, 1.0).sum(), [0, 1, 0.5, -1, 2], [1, 1, 1, 0, 0])
+        self.check(lambda a: F.relu6(a).sum(), [0, 6, 3, -1, 7], [0, 0, 1, 0, 0])
+
+
+if __name__ == "__main__":
+    unittest.main()
