@@ -52,7 +52,7 @@ class Arguments(unittest.TestCase):
             x += 1
             raise KeyError
 
-        for f in both(fail):
+        for f in both(fail)[1:]:
             x = tensor([1.0])
             self.assertRaises(KeyError, f, x)
             self.assertEqual(x.item(), 1)

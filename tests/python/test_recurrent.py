@@ -4,7 +4,6 @@ import unittest
 
 import numpy as np
 
-import ebb.functional as F
 import ebb.module as M
 from ebb import random, tensor
 from ebb.autodiff import GradManager
