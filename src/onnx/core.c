@@ -64,6 +64,7 @@ void onnx_import_end(onnx_import *im) {
     EBB_ARRAY_FREE(im->env, &im->refused);
     names_free(im->env, &im->by_name);
     names_free(im->env, &im->taken);
+    names_free(im->env, &im->wanted);
 }
 
 /* ---- refusals ---- */

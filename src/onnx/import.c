@@ -107,20 +107,6 @@ static const onnx_rule *find_rule(const char *op) {
     return NULL;
 }
 
-/* A Softmax that makes the first output, and that no node reads, gives way to the loss, which has one of
- * its own. */
-static bool is_trailing_softmax(const onnx_import *im) {
-    const onnx_node *node = im->node;
-    const bool softmax = strcmp(node->op, "Softmax") == 0 || strcmp(node->op, "LogSoftmax") == 0;
-    if (!softmax || (im->options && im->options->no_loss) || node->n_out != 1 || im->file->n_outputs == 0)
-        return false;
-    if (strcmp(node->out[0], im->file->outputs[0].name) != 0) return false;
-    for (uint32_t i = 0; i < im->file->n_nodes; i++)
-        for (uint32_t k = 0; k < im->file->nodes[i].n_in; k++)
-            if (strcmp(im->file->nodes[i].in[k], node->out[0]) == 0) return false;
-    return true;
-}
-
 static void make_node(onnx_import *im) {
     const onnx_node *node = im->node;
     const onnx_rule *rule = find_rule(node->op);
@@ -133,7 +119,7 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
     else if (node->n_out == 0)
         onnx_refuse(im, "it has no result");
-    else if (is_trailing_softmax(im))
+    else if (node == im->head && im->head_left_out)
         onnx_give(im, 0, onnx_in(im, 0));
     else if (!onnx_fold(im) && !onnx_stopped(im)) {
         if (!rule)
@@ -165,7 +151,11 @@ static void lose_results(onnx_import *im) {
 }
 
 static ebb_status make_nodes(onnx_import *im) {
+    bool *live;
+    const ebb_status status = onnx_live_find(im, &live);
+    if (status != EBB_OK) return status;
     for (uint32_t i = 0; i < im->file->n_nodes && !im->fatal; i++) {
+        if (!live[i]) continue;
         im->node = &im->file->nodes[i];
         im->why[0] = '\0';
         if (operands_there(im) && !im->why[0]) make_node(im);
@@ -179,37 +169,7 @@ static ebb_status make_nodes(onnx_import *im) {
     return onnx_tell_refused(im);
 }
 
-/* ---- outputs and loss ---- */
-
-/* The loss of logits [n,k], [n,t,k] or [n,k,h,w]. */
-static void add_loss(onnx_import *im, uint32_t logits) {
-    char type[ONNX_SHAPE_TEXT + 8], text[ONNX_SHAPE_TEXT];
-    onnx_shape shape = onnx_shape_of(im, logits), labels = {.rank = 1};
-    if (!onnx_is_real(im, logits) || shape.rank < 2 || shape.rank > 4) return;
-    if (shape.rank == 3) {
-        onnx_shape rows = {.rank = 2};
-        for (uint32_t k = 0; k < 2; k++) {
-            rows.dim[k][0] = shape.dim[k][0] * shape.dim[k][1];
-            rows.dim[k][1] = shape.dim[k][2];
-        }
-        logits = onnx_reshape(im, logits, &rows);
-        shape = rows;
-    }
-    labels.rank = shape.rank == 4 ? 3 : 1;
-    for (uint32_t k = 0; k < 2; k++) {
-        labels.dim[k][0] = shape.dim[k][0];
-        for (uint32_t d = 2; d < shape.rank; d++) labels.dim[k][d - 1] = shape.dim[k][d];
-    }
-    (void)snprintf(type, sizeof type, "i32%s", onnx_shape_text(im, &labels, text));
-    const uint32_t id = onnx_declare(im, "input", "labels", type, 0);
-    const onnx_node named = {.name = "loss", .op = "loss", .out = (const char *[]){"loss"}, .n_out = 1};
-    im->node = &named;
-    const uint32_t loss = onnx_op2(im, "softmax_xent", logits, id);
-    im->node = NULL;
-    if (loss == EBB_BUILD_NONE) return;
-    for (int k = 0; k < 2; k++) ebb_build_loss(im->build[k], loss);
-    ebb_text_add(&im->text, "loss %%%s\n", im->id_name.at[loss]);
-}
+/* ---- outputs ---- */
 
 static ebb_status add_outputs(onnx_import *im) {
     const bool with_loss = !(im->options && im->options->no_loss);
@@ -224,7 +184,7 @@ static ebb_status add_outputs(onnx_import *im) {
         const uint32_t id = v->id;
         for (int k = 0; k < 2; k++) ebb_build_output(im->build[k], id);
         ebb_text_add(&im->text, "output %%%s\n", im->id_name.at[id]);
-        if (with_loss && i == 0) add_loss(im, id);
+        if (with_loss && i == 0) onnx_loss_add(im, id);
         if (onnx_stopped(im))
             return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: its loss: %.300s", im->file->path,
                                          im->why)
@@ -291,6 +251,7 @@ ebb_status onnx_import_run(onnx_import *im) {
     ebb_status status = begin(im);
     if (status == EBB_OK) status = add_tensors(im);
     if (status == EBB_OK) status = add_inputs(im);
+    if (status == EBB_OK) onnx_head_find(im);
     if (status == EBB_OK) status = make_nodes(im);
     if (status == EBB_OK) status = add_outputs(im);
     return status;

@@ -77,8 +77,10 @@ typedef struct onnx_import {
     EBB_ARRAY(const char *) id_name; /* by the builder's numbers */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
-    onnx_names by_name, taken;
+    onnx_names by_name, taken, wanted; /* wanted: what live nodes and outputs read */
     const onnx_node *node;
+    const onnx_node *head; /* the function that makes the first output, and the loss: loss.c */
+    bool head_left_out;
     char why[ONNX_WHY];
     bool fatal; /* the builder or memory failed: nothing further can be tried */
     ebb_status status;
@@ -210,6 +212,16 @@ void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, doubl
 /* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
 bool onnx_is_far(double x);
 bool onnx_refuse_far(onnx_import *im, double x); /* true */
+
+/* ---- live.c, loss.c ---- */
+
+/* In the file's arena: for each node whether an output needs it. */
+EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
+
+/* Sets head and head_left_out, where a loss is wanted. */
+void onnx_head_find(onnx_import *im);
+/* The loss, of the first output's value, where it has one. */
+void onnx_loss_add(onnx_import *im, uint32_t output);
 
 /* ---- refusals.c ---- */
 

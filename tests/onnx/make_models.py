@@ -42,7 +42,7 @@ write("refused", [
     node("NonZero", ["x"], ["i"], "where"),
     node("Relu", ["x"], ["r"], "fine"),
     node("Det", ["r"], ["y"], "determinant"),
-], [info("x", ["batch", 4, 4])], [info("y", ["batch"])], [])
+], [info("x", ["batch", 4, 4])], [info("y", ["batch"]), helper.make_tensor_value_info("i", TensorProto.INT64, [3, None])], [])
 write("joined", [
     node("Reshape", ["x", "flat"], ["f"], "join"),
     node("MatMul", ["f", "fc"], ["y"], "fc"),

@@ -57,9 +57,26 @@ ROWS.append(("a shape beyond all sizes", model([node("Reshape", ["x", "k"], "y")
 ROWS.append(("a split beyond all sizes", model([node("Split", ["x", "k"], "y")], [tensor("k", [1], [(1 << 63) - 1])], ["N", 4], ["N", 4]), "!y"))
 ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
              "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
+ROWS.append(("what no output needs", model(
+    [node("NonZero", ["x"], "n"), node("MatMul", ["x", "w"], "z"), node("Det", ["z"], "d"), node("Relu", ["x"], "y")],
+    [tensor("w", [4, 4], [1.0] * 16, floats=True)], ["N", 4], ["N", 4]), "%x = input f32[N,4]\n%y = relu %x\noutput %y"))
 ROWS.append(("forty of one kind, one of another", model(
-    [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Relu", ["x"], "y")], [], ["N", 4], ["N", 4]),
+    [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Concat", [*(f"n{i}" for i in range(40)), "d"], "y")], [], ["N", 4], ["N", 4]),
     "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))
+# What training minimises.
+for what, nodes, x, y, words in (
+        ("one place", [node("Relu", ["x"], "y")], ["N", 1], ["N", 1], "%labels = input f32[N,1]\n%loss = sub %y, %labels\n%loss.1 = mul %loss, %loss\n%loss.2 = reduce_mean"),
+        ("Sigmoid of one place", [node("Relu", ["x"], "r"), node("Sigmoid", ["r"], "y")], ["N", 1], ["N", 1], " %r axis=1\n%labels = input i32[N]\n%loss = softmax_xent"),
+        ("Sigmoid of pixels", [node("Relu", ["x"], "r"), node("Sigmoid", ["r"], "y")], ["N", 1, 4, 4], ["N", 1, 4, 4], "%labels = input i32[N,4,4]\n%loss = softmax_xent"),
+        ("Sigmoid of several", [node("Relu", ["x"], "r"), node("Sigmoid", ["r"], "y")], ["N", 3], ["N", 3], "%labels = input f32[N,3]\n%loss = neg"),
+        ("Softmax behind pixels", [node("Transpose", ["x"], "t", perm=[0, 2, 3, 1]), node("Softmax", ["t"], "y", axis=-1)], ["N", 5, 4, 4], ["N", 4, 4, 5], "%labels = input i32[N,4,4]"),
+        ("Softmax along axis 1 of three", [node("Relu", ["x"], "r"), node("Softmax", ["r"], "y", axis=1)], ["N", 5, 7], ["N", 5, 7],
+         "permute %r order=[0,2,1]\n%v.1 = reshape %v shape=[N*7,5]\n%labels = input i32[N*7]\n%loss = softmax_xent %v.1"),
+        ("Softmax under a name of its own", [node("Relu", ["x"], "r"), node("Softmax", ["r"], "s"), node("Identity", ["s"], "y")], ["N", 5], ["N", 5], "output %r\n%labels = input i32[N]\n%loss = softmax_xent %r,"),
+        ("Softmax along images", [node("Relu", ["x"], "r"), node("Softmax", ["r"], "y", axis=0)], ["N", 5], ["N", 5], "%labels = input i32[N]\n%loss = softmax_xent %r,")):
+    ROWS.append((f"loss: {what}", model(nodes, [], x, y), words))
+ROWS.append(("loss: Softmax that is read", graph([node("Relu", ["x"], "r"), node("Softmax", ["r"], "y"), node("Relu", ["y"], "z")], [],
+                                                 [port("x", ["N", 5])], [port("y", ["N", 5]), port("z", ["N", 5])]), "%loss = softmax_xent %r, %labels"))
 listed = field(1, 1 << 20 | 1) + field(2, 7) + field(8, "k") + field(7, b"\1" * (1 << 20 | 1))
 ROWS.append(("eight bytes for each byte of a file", beside([node("ReduceSum", ["k"], "c", keepdims=0)], [listed]), "!1048576 numbers one by one"))
 for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "take %x, %y axis=2"), ("ceil", "take %x, %y axis=2")):
@@ -95,8 +112,8 @@ for what, nodes, words in (
     ROWS.append((f"{what} of the batch", model([*batch, *nodes], [*moved, number("one", 1)], ["N", 100], ["N", 100]), words))
 # Axes are turned of operands that have them.
 for op, ops in (("RotaryEmbedding", ["x", "c", "c"]), ("Gemm", ["x", "c"])):
-    ROWS.append((f"{op} of rank 5", model([node(op, ops, "y", transA=1), node("Det", ["x"], "z")], [tensor("c", [1, 3, 2], [1.0] * 6, floats=True)], ["N", 2, 3, 4, 5], ["N", 2, 3, 4, 5]),
-                 f"!2 nodes cannot be imported; y ({op}): an operand of rank 5, not"))
+    ROWS.append((f"{op} of rank 5", model([node(op, ops, "q", transA=1), node("Det", ["x"], "z"), node("Add", ["q", "z"], "y")], [tensor("c", [1, 3, 2], [1.0] * 6, floats=True)], ["N", 2, 3, 4, 5], ["N", 2, 3, 4, 5]),
+                 f"!2 nodes cannot be imported; q ({op}): an operand of rank 5, not"))
 for op, words, attributes in (("MeanVarianceNormalization", "!no axes", {"axes": []}), ("LpNormalization", "!p=3", {"p": 3})):
     ROWS.append((op, model([node(op, ["x"], "y", **attributes)], [], ["N", 4], ["N", 4]), words))
 ROWS.append(("a bound of two numbers", model([node("Clip", ["x", "k"], "h"), node("Relu", ["h"], "y")], [tensor("k", [2], [0.0, 1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 2 numbers"))
