@@ -66,6 +66,12 @@ class Absent:
             raise AttributeError(name)
         return Absent(f"{self.__name__}.{name}", self._why)
 
+    def __instancecheck__(self, instance):
+        return False
+
+    def __subclasscheck__(self, cls):
+        return False
+
     def __repr__(self):
         return f"<{self.__name__}: not there>"
 

@@ -1,9 +1,8 @@
-"""Samplers, transforms, workers and streams."""
+"""Datasets, samplers, workers and streams."""
 
 import itertools
 import time
 import unittest
-import unittest.mock
 
 import numpy as np
 
@@ -64,8 +63,6 @@ class Workers(unittest.TestCase):
         loader = data.DataLoader(Counted(100), data.Infinite(data.SequentialSampler(Counted(100), 30)), num_workers=2)
         sizes = [len(b[1]) for b in itertools.islice(loader, 9)]
         self.assertEqual(sizes, [30, 30, 30, 10] * 2 + [30])
-        with self.assertRaises(TypeError):
-            len(loader)
 
     def test_options_are_checked(self):
         dataset = Counted(4)
@@ -99,117 +96,6 @@ class Streams(unittest.TestCase):
         np.testing.assert_array_equal(next(iter(loader))[1], np.ones(4))
 
 
-class Images(unittest.TestCase):
-    def test_are_cut_padded_and_turned(self):
-        image = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
-        transform = data.transform
-        wide = transform.Pad((1, 2), value=[7, 8, 9]).apply(image)
-        self.assertEqual((wide.shape, wide.dtype), ((6, 9, 3), np.uint8))
-        np.testing.assert_array_equal(wide[1:5, 2:7], image)
-        self.assertEqual(wide[0, 0].tolist(), [7, 8, 9])
-        np.testing.assert_array_equal(transform.CenterCrop((2, 3)).apply(image), image[1:3, 1:4])
-        np.testing.assert_array_equal(transform.RandomHorizontalFlip(1.0).apply(image), image[:, ::-1])
-        np.testing.assert_array_equal(transform.RandomVerticalFlip(1.0).apply(image), image[::-1])
-        np.testing.assert_array_equal(transform.RandomVerticalFlip(0.0).apply(image), image)
-        np.random.seed(1)
-        whole = np.pad(image, ((1, 1), (1, 1), (0, 0)))
-        ways = {(y, x): whole[y : y + 3, x : x + 4].tobytes() for y in range(4) for x in range(4)}
-        seen = {transform.RandomCrop((3, 4), padding_size=1).apply(image).tobytes() for _ in range(300)}
-        self.assertEqual(seen, set(ways.values()))
-        both = transform.Compose([transform.CenterCrop(2), transform.ToMode()]).apply((image, 3))
-        self.assertEqual((both[0].shape, both[1]), ((3, 2, 2), 3))
-        for wrong in (lambda: transform.Pad((1, 2, 3)), lambda: transform.CenterCrop(5).apply(image)):
-            with self.assertRaisesRegex(ValueError, "Pad: size|CenterCrop: an image"):
-                wrong()
-
-
-class Sizes(unittest.TestCase):
-    def test_places_between_places(self):
-        transform = data.transform
-        ramp = np.repeat(np.arange(8.0, dtype=np.float32)[:, None, None] * 10, 6, 1)
-        for to in (4, 16, 5):  # a ramp stays one but at its ends
-            want = np.clip((np.arange(to) + 0.5) * 8 / to - 0.5, 0, 7) * 10
-            np.testing.assert_allclose(transform.Resize((to, 3)).apply(ramp)[:, 0, 0], want, rtol=1e-6)
-        image = np.random.default_rng(1).integers(0, 255, (8, 6, 3), np.uint8)
-        np.testing.assert_array_equal(transform.Resize((4, 3), interpolation=0).apply(image), image[::2, ::2])
-        np.testing.assert_array_equal(transform.Resize((8, 6)).apply(image), image)
-        self.assertEqual(transform.Resize(5).apply(image).dtype, np.uint8)
-
-    def test_shapes(self):
-        transform, image = data.transform, np.zeros((20, 30, 3), np.uint8)
-        for one, want in ((transform.Resize(5), (5, 5)), (transform.ShortestEdgeResize(10), (10, 15)),
-                          (transform.ShortestEdgeResize(10, max_size=12), (8, 12)),
-                          (transform.ShortestEdgeResize((7, 7), sample_style="choice"), (7, 11)),
-                          (transform.RandomResize((0.5, 0.5)), (10, 15)), (transform.RandomResizedCrop((4, 6)), (4, 6)),
-                          (transform.RandomResizedCrop(9, scale_range=(4.0, 5.0)), (9, 9))):
-            self.assertEqual(one.apply(image).shape, (*want, 3), type(one).__name__)
-
-    def test_a_part_is_one_of_the_image(self):
-        rows = np.arange(40.0)[:, None, None] * np.ones((1, 30, 1))
-        np.random.seed(2)
-        crop = data.transform.RandomResizedCrop(7, scale_range=(0.3, 0.6))
-        for _ in range(50):
-            top, left, tall, wide = crop._part(40, 30)
-            self.assertTrue(0 <= top <= 40 - tall and 0 <= left <= 30 - wide and 0.25 < tall * wide / 1200 < 0.65)
-            cut = crop.apply(rows)
-            self.assertTrue(0 <= cut.min() <= cut.max() <= 39 and (np.diff(cut[:, 0, 0]) > 0).all())
-
-    def test_what_would_have_to_move_along_is_refused(self):
-        transform = data.transform
-        for made in (lambda: transform.RandomHorizontalFlip(order=("image", "boxes")),
-                     lambda: transform.Resize(3, order=("image", "mask")), lambda: transform.Pad(1, order=("coords",))):
-            with self.assertRaisesRegex(ValueError, "are known"):
-                made()
-        self.assertEqual(transform.Normalize(order=("image", "boxes")).order, ("image", "boxes"))
-        for made in (lambda: transform.Resize(3, interpolation=2), lambda: transform.ShortestEdgeResize((1, 2, 3)),
-                     lambda: transform.RandomResizedCrop(3, ratio_range=(0, 1))):
-            with self.assertRaisesRegex(ValueError, "interpolation 2|two ends|above 0"):
-                made()
-
-
-class Colours(unittest.TestCase):
-    def setUp(self):
-        self.image = np.random.default_rng(1).integers(0, 255, (5, 4, 3), np.uint8)
-
-    def drawn(self, transform):
-        np.random.seed(4)
-        return transform.apply(self.image), np.random.RandomState(4)
-
-    def test_factors(self):
-        t, image = data.transform, self.image.astype(np.float32)
-        gray = (image @ np.float32([0.114, 0.587, 0.299]))[..., None]
-        for transform, middle in ((t.BrightnessTransform(0.4), 0), (t.ContrastTransform(0.4), gray.mean()),
-                                  (t.SaturationTransform(0.4), gray)):
-            got, draws = self.drawn(transform)
-            want = np.clip(middle + (image - middle) * draws.uniform(0.6, 1.4), 0, 255).astype(np.uint8)
-            self.assertLessEqual(abs(got.astype(int) - want).max(), 1)
-        for kind in (t.BrightnessTransform, t.HueTransform):
-            np.testing.assert_array_equal(kind(0).apply(self.image), self.image)
-            with self.assertRaisesRegex(ValueError, "value -1 is not in"):
-                kind(-1)
-
-    def test_hues(self):
-        turned = data.transform.HueTransform(0.5)
-        for share, place in ((1 / 3, [1, 2, 0]), (-1 / 3, [2, 0, 1]), (0, [0, 1, 2])):  # a third is the next channel
-            with unittest.mock.patch("numpy.random.uniform", return_value=share):
-                np.testing.assert_allclose(turned.apply(self.image.astype(np.float32)),
-                                           self.image[..., place], atol=1e-3)
-
-    def test_noise_and_light(self):
-        for transform in (data.transform.GaussianNoise(3, 20), data.transform.Lighting(0.5),
-                          data.transform.ColorJitter(0.2, 0.2, 0.2, 0.1)):
-            got, _ = self.drawn(transform)
-            again, _ = self.drawn(transform)
-            self.assertEqual((got.shape, got.dtype), (self.image.shape, np.uint8))
-            np.testing.assert_array_equal(got, again)
-            self.assertTrue((got != self.image).any())
-        light = self.drawn(data.transform.Lighting(0.1))[0].astype(int) - self.image
-        free = (self.image > 20) & (self.image < 235)
-        self.assertLessEqual(np.ptp(light[..., 0][free[..., 0]]), 1)  # the same one everywhere
-        composed = data.transform.TorchTransformCompose([lambda x: x + 1, lambda x: x * 2])
-        self.assertEqual(composed.apply((np.ones(2), 7))[0].tolist(), [4, 4])
-
-
 class Samplers(unittest.TestCase):
     def test_with_replacement(self):
         dataset = data.ArrayDataset(list(range(20)))
@@ -219,6 +105,74 @@ class Samplers(unittest.TestCase):
         self.assertEqual(set(sum(drawn, [])), {18, 19})
         with self.assertRaisesRegex(ValueError, "3 weights"):
             data.ReplacementSampler(dataset, weights=[1, 2, 3])
+
+    def test_of_ones_own_give_all_that_they_sample(self):
+        class Mine(data.MapSampler):
+            def sample(self):
+                return self.told
+
+        dataset = Counted(10)
+        for told in (list(range(10)) * 2, [5, 3, 1], (i for i in range(7)), []):
+            one = Mine(dataset, batch_size=2)
+            one.told, want = (told, list(told)) if isinstance(told, list) else (told, list(range(7)))
+            self.assertEqual(list(one), [want[i : i + 2] for i in range(0, len(want), 2)])
+        one = Mine(dataset, 2, True, 6)
+        one.told = [5, 3, 1]
+        self.assertEqual((list(one.batch()), len(one)), ([[5, 3]], 3))
+        self.assertEqual(one.rng.randint(1), 0)  # as of MegEngine's
+
+    def test_ranks_divide_the_samples(self):
+        dataset = Counted(10)
+        for world in (1, 2, 3, 4, 15):
+            n = -(-10 // world)
+            parts = []
+            for rank in range(world):
+                drawn = data.RandomSampler(dataset, 2, world_size=world, rank=rank)
+                self.assertEqual((len(drawn), drawn.num_samples), (-(-n // 2), n))
+                parts.append(sum(drawn, []))
+            self.assertEqual([len(p) for p in parts], [n] * world)
+            self.assertEqual(set(sum(parts, [])), set(range(10)))
+        ones = data.SequentialSampler(dataset, 2, indices=[9, 8, 7, 6, 5], world_size=2, rank=1)
+        self.assertEqual((list(ones), len(ones)), ([[8, 6], [9]], 2))
+        some = data.ReplacementSampler(dataset, 4, num_samples=9, world_size=2, rank=1)
+        self.assertEqual(([len(b) for b in some], some.num_samples), ([4, 1], 5))
+        self.assertEqual(list(data.RandomSampler(dataset, 10, world_size=1, rank=0, seed=3)),
+                         [np.random.RandomState(3).permutation(10).tolist()])
+
+    def test_without_an_end(self):
+        inner = data.SequentialSampler(Counted(3), 2)
+        one = data.Infinite(inner)
+        self.assertEqual([next(one) for _ in range(3)], [[0, 1], [2], [0, 1]])
+        self.assertEqual((next(iter(one)), one.batch_size, one.num_samples), ([2], 2, 3))
+        self.assertEqual((len(one), len(data.DataLoader(Counted(3), one))), (2**63 - 1,) * 2)
+        self.assertEqual(list(one.batch()), [[0, 1], [2]])
+        with self.assertRaises(AttributeError):
+            one.bogus
+        self.assertEqual(list(itertools.islice(data.StreamSampler(2), 2)), [[0, 1], [2, 3]])
+
+    def test_what_is_no_number_is_refused(self):
+        dataset = Counted(10)
+        for wrong in ({"batch_size": 2.5}, {"batch_size": True}, {"batch_size": 0}, {"drop_last": 3}, {"world_size": 0},
+                      {"rank": 1}, {"world_size": 2, "rank": 2}, {"indices": 5}):
+            with self.assertRaisesRegex(ValueError, next(reversed(wrong))):
+                data.RandomSampler(dataset, **wrong)
+        with self.assertRaisesRegex(ValueError, "num_samples 0"):
+            data.ReplacementSampler(dataset, num_samples=0)
+
+
+class Datasets(unittest.TestCase):
+    def test_one_after_the_other(self):
+        from ebb.data.dataset import ConcatDataset
+
+        whole = ConcatDataset([data.ArrayDataset([0, 1]), data.ArrayDataset([]), data.ArrayDataset([2, 3, 4])])
+        self.assertEqual((len(whole), [whole[i] for i in range(5)]), (5, [(i,) for i in range(5)]))
+        self.assertEqual((whole[-1], whole[-5]), ((4,), (0,)))
+        for index in (5, -6):
+            with self.assertRaisesRegex(IndexError, f"sample {index} of a dataset of 5"):
+                whole[index]
+        for wrong in ([], [Stream(3)]):
+            with self.assertRaisesRegex(ValueError, "ConcatDataset"):
+                ConcatDataset(wrong)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,15 @@ class Absent(unittest.TestCase):
                 use()
         self.assertEqual(repr(TracedModule), "<ebb.traced_module.TracedModule: not there>")
 
+    def test_nothing_is_one_of_it(self):
+        import ebb.module as M
+        from ebb.traced_module import TracedModule
+
+        layer = M.Conv2d(3, 4, 1)
+        self.assertTrue(isinstance(layer, (M.QuantStub, M.Conv2d)))
+        self.assertFalse(isinstance(layer, (M.QuantStub, TracedModule, ebb.distributed.Group)))
+        self.assertFalse(issubclass(M.Conv2d, M.QuantStub))
+
     def test_what_is_there_is_not_replaced(self):
         for rooms, names, _ in _absent._NAMES:
             for room in rooms.split():

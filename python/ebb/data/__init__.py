@@ -3,10 +3,10 @@
 from . import transform
 from .collator import Collator
 from .dataloader import DataLoader
-from .dataset import ArrayDataset, Dataset, StreamDataset
+from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
 from .sampler import Infinite, MapSampler, RandomSampler, ReplacementSampler, Sampler, SequentialSampler, StreamSampler
 
 __all__ = [
-    "ArrayDataset", "Collator", "DataLoader", "Dataset", "Infinite", "MapSampler", "RandomSampler",
+    "ArrayDataset", "Collator", "ConcatDataset", "DataLoader", "Dataset", "Infinite", "MapSampler", "RandomSampler",
     "ReplacementSampler", "Sampler", "SequentialSampler", "StreamDataset", "StreamSampler", "transform",
 ]

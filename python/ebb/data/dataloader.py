@@ -8,14 +8,14 @@ import threading
 
 from .collator import Collator
 from .dataset import StreamDataset
-from .sampler import Infinite, SequentialSampler, StreamSampler
+from .sampler import SequentialSampler, StreamSampler
 from .transform import PseudoTransform
 
 _AHEAD = 2  # batches a worker
 
 
 class DataLoader:
-    """for batch in DataLoader(dataset, sampler): arrays, of samples that transform.apply has changed.
+    """for batch in DataLoader(dataset, sampler): arrays, of samples that transform.apply_batch has changed.
 
     num_workers: threads that make batches, which come in the sampler's order; 0: each is made when it is asked for.
     timeout: seconds to wait for a batch of theirs, and for a sample of a stream, 0: for ever; timeout_event: called
@@ -45,7 +45,7 @@ class DataLoader:
         return self._finished([self.dataset[i] for i in numbers])
 
     def _finished(self, samples):
-        return self.collator.apply([self.transform.apply(s) for s in samples])
+        return self.collator.apply(self.transform.apply_batch(samples))
 
     def __iter__(self):
         if isinstance(self.dataset, StreamDataset):
@@ -55,8 +55,6 @@ class DataLoader:
         return map(self._batch, self.sampler)
 
     def __len__(self):
-        if isinstance(self.sampler, (StreamSampler, Infinite)):
-            raise TypeError("a DataLoader of a stream, or without an end, has no length")
         return len(self.sampler)
 
     def _of_workers(self):

@@ -1,5 +1,8 @@
 """Datasets by number."""
 
+import bisect
+import itertools
+
 
 class Dataset:
     """The base of datasets: __getitem__(number) and __len__()."""
@@ -28,6 +31,27 @@ class ArrayDataset(Dataset):
 
     def __len__(self):
         return len(self.arrays[0])
+
+
+class ConcatDataset(Dataset):
+    """Datasets one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        if not self.datasets or any(isinstance(d, StreamDataset) for d in self.datasets):
+            raise ValueError("ConcatDataset: one dataset or more, and no StreamDataset, which has no length")
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+
+    def __getitem__(self, index):
+        whole = len(self)
+        if not -whole <= index < whole:
+            raise IndexError(f"sample {index} of a dataset of {whole}")
+        index %= whole
+        at = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[at][index - (self.cumulative_sizes[at - 1] if at else 0)]
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
 
 
 class StreamDataset(Dataset):

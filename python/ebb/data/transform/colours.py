@@ -3,7 +3,7 @@ reads them, of values from 0 to 255, which what comes of them is brought into.""
 
 import numpy as np
 
-from .base import VisionTransform
+from .base import OfValues
 
 __all__ = [
     "BrightnessTransform", "ColorJitter", "ContrastTransform", "GaussianNoise", "HueTransform", "Lighting",
@@ -13,10 +13,10 @@ __all__ = [
 _GRAY = np.array([0.114, 0.587, 0.299], np.float32)
 # Directions and sizes in which the colours of photographs differ (Krizhevsky et al., NIPS 2012), BGR.
 _DIRECTIONS = np.array([[-0.5836, -0.6948, 0.4203], [-0.5808, -0.0045, -0.8140], [-0.5675, 0.7192, 0.4009]])
-_SIZES = np.array([0.2175, 0.0188, 0.0045]) * 255
+_SIZES = np.array([0.2175, 0.0188, 0.0045])
 
 
-class _Colours(VisionTransform):
+class _Colours(OfValues):
     """Of values: _changed(image) of a float32 image."""
 
     def _apply_image(self, image):
@@ -79,7 +79,7 @@ class HueTransform(_ByFactor):
         return np.stack([high - (high - low) * np.clip(np.minimum(p, 4 - p), 0, 1) for p in parts], -1)
 
 
-class ColorJitter(VisionTransform):
+class ColorJitter(OfValues):
     """Brightness, contrast, saturation and hue, one after the other in any order."""
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0, *, order=None):
@@ -108,11 +108,11 @@ class Lighting(_Colours):
 
 
 class GaussianNoise(_Colours):
-    """Numbers of the normal distribution added at each place."""
+    """Numbers of the normal distribution added at each place, of which 1 is the whole range, 255."""
 
     def __init__(self, mean=0.0, std=1.0, *, order=None):
         super().__init__(order)
         self.mean, self.std = mean, std
 
     def _changed(self, image):
-        return image + np.random.normal(self.mean, self.std, image.shape)
+        return image + 255 * np.random.normal(self.mean, self.std, image.shape).astype(np.float32)

@@ -1,8 +1,9 @@
-"""Images of other sizes. interpolation is numbered as in OpenCV: 0 takes the nearest place, 1 interpolates along lines."""
+"""Images of other sizes, and what lies in them. interpolation is numbered as in OpenCV: 0 takes the nearest place, 1 interpolates along lines."""
 
 import numpy as np
 
-from .base import VisionTransform
+from .base import OfPlaces, moved
+from .places import cut
 
 __all__ = ["RandomResize", "RandomResizedCrop", "Resize", "ShortestEdgeResize"]
 
@@ -27,8 +28,8 @@ def _resized(image, size, interpolation):
     return made if interpolation == 0 or image.dtype.kind == "f" else np.rint(made).astype(image.dtype)
 
 
-class _Sized(VisionTransform):
-    _moves = True
+class _Sized(OfPlaces):
+    """What gives images another size: _size(h, w); masks take the nearest place."""
 
     def __init__(self, interpolation, order):
         super().__init__(order)
@@ -36,19 +37,37 @@ class _Sized(VisionTransform):
             raise ValueError(f"{type(self).__name__}: interpolation {interpolation}: 0 (nearest) or 1 (linear)")
         self.interpolation = interpolation
 
+    def _draw(self, h, w):
+        """The part of the image, first row, first column and size, and the size that it becomes."""
+        return (0, 0, h, w), self._size(h, w)
+
+    def _to_size(self, image, interpolation):
+        (top, left, *part), size = self._how
+        return _resized(cut(image, top, left, part), size, interpolation)
+
     def _apply_image(self, image):
-        return _resized(image, self._size(*image.shape[:2]), self.interpolation)
+        return self._to_size(image, self.interpolation)
+
+    def _apply_mask(self, mask):
+        return self._to_size(mask, 0)
+
+    def _apply_coords(self, coords):
+        (top, left, tall, wide), size = self._how
+        return moved(coords, -left, -top, size[1] / wide, size[0] / tall)
 
 
 class Resize(_Sized):
-    """output_size rows and columns; one number is both."""
+    """output_size rows and columns; one number is the shorter side, and the other keeps its proportion."""
 
     def __init__(self, output_size, interpolation=1, *, order=None):
         super().__init__(interpolation, order)
-        self.output_size = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
+        self.output_size = output_size if isinstance(output_size, (int, np.integer)) else tuple(output_size)
 
     def _size(self, h, w):
-        return self.output_size
+        if isinstance(self.output_size, tuple):
+            return self.output_size
+        shorter = min(h, w)
+        return int(self.output_size * h / shorter), int(self.output_size * w / shorter)
 
 
 class ShortestEdgeResize(_Sized):
@@ -72,7 +91,7 @@ class ShortestEdgeResize(_Sized):
         scale = size / min(h, w)
         if self.max_size is not None:
             scale = min(scale, self.max_size / max(h, w))
-        return max(1, int(h * scale + 0.5)), max(1, int(w * scale + 0.5))
+        return max(1, round(h * scale)), max(1, round(w * scale))
 
 
 class RandomResize(_Sized):
@@ -84,7 +103,7 @@ class RandomResize(_Sized):
 
     def _size(self, h, w):
         scale = np.random.uniform(*self.scale_range)
-        return max(1, int(h * scale)), max(1, int(w * scale))
+        return max(1, round(h * scale)), max(1, round(w * scale))
 
 
 class RandomResizedCrop(_Sized):
@@ -93,22 +112,22 @@ class RandomResizedCrop(_Sized):
 
     def __init__(self, output_size, scale_range=(0.08, 1.0), ratio_range=(3.0 / 4, 4.0 / 3), interpolation=1, *, order=None):
         super().__init__(interpolation, order)
-        self.output_size = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
+        self.output_size = (output_size,) * 2 if isinstance(output_size, (int, np.integer)) else tuple(output_size)
         if min(scale_range) <= 0 or min(ratio_range) <= 0:
             raise ValueError(f"RandomResizedCrop: scale_range {scale_range} and ratio_range {ratio_range} are above 0")
         self.scale_range, self.ratio_range = scale_range, ratio_range
 
+    def _draw(self, h, w):
+        return self._part(h, w), self.output_size
+
     def _part(self, h, w):
-        """Top, left and size."""
+        """First row, first column and size."""
         for _ in range(10):
             area = h * w * np.random.uniform(*self.scale_range)
             ratio = np.exp(np.random.uniform(*np.log(self.ratio_range)))
-            tall, wide = int(round(np.sqrt(area / ratio))), int(round(np.sqrt(area * ratio)))
+            tall, wide = round(np.sqrt(area / ratio)), round(np.sqrt(area * ratio))
             if 0 < tall <= h and 0 < wide <= w:
-                return np.random.randint(h - tall + 1), np.random.randint(w - wide + 1), tall, wide
-        tall, wide = min(h, max(1, int(w / self.ratio_range[0]))), min(w, max(1, int(h * self.ratio_range[1])))
+                left = np.random.randint(w - wide + 1)
+                return np.random.randint(h - tall + 1), left, tall, wide
+        tall, wide = min(h, max(1, round(w / self.ratio_range[0]))), min(w, max(1, round(h * self.ratio_range[1])))
         return (h - tall) // 2, (w - wide) // 2, tall, wide
-
-    def _apply_image(self, image):
-        top, left, tall, wide = self._part(*image.shape[:2])
-        return _resized(image[top : top + tall, left : left + wide], self.output_size, self.interpolation)
