@@ -60,6 +60,14 @@ def normal(mean=0, std=1, size=None):
     return _drawn(_normal, size, mean=float(mean), std=float(std))
 
 
+def _count(n):
+    """How many numbers are put in an order."""
+    n = n.item() if isinstance(n, _core.Tensor) else n
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError(f"permutation: {n!r}: a whole number from 0, or a tensor that has axes")
+    return int(n)
+
+
 def _any_order(n):
     return argsort(uniform(size=(n,)))
 
@@ -68,7 +76,7 @@ def permutation(n, *, dtype="int32"):
     """The numbers below n in any order, of a dtype, or a tensor's places along its first axis."""
     if isinstance(n, _core.Tensor) and n.ndim:
         return _take(n, _any_order(n.shape[0]), axis=0)
-    return _any_order(int(n)).astype(dtype)
+    return _any_order(_count(n)).astype(dtype)
 
 
 def shuffle(inp):
@@ -113,7 +121,7 @@ class RNG:
     def permutation(self, n, *, dtype="int32"):
         if isinstance(n, _core.Tensor) and n.ndim:
             return _take(n, self.permutation(n.shape[0]), axis=0)
-        return Tensor(self._rng.permutation(int(n)), dtype=dtype)
+        return Tensor(self._rng.permutation(_count(n)), dtype=dtype)
 
     def shuffle(self, inp):
         inp._replace(self.permutation(inp))

@@ -37,6 +37,81 @@ class Messages(unittest.TestCase):
                 make()
             self.assertNotIn("\n", str(told.exception))
 
+    def test_sizes_that_are_none(self):
+        for text, make in (
+            ("Conv2d: padding 'same': whole numbers from 0$", lambda: M.Conv2d(3, 4, 3, padding="same")),
+            ("Conv3d: padding 'same'", lambda: M.Conv3d(3, 4, 3, padding="same")),
+            ("ConvTranspose2d: padding -1", lambda: M.ConvTranspose2d(3, 4, 3, padding=-1)),
+            ("Conv1d: stride 1.5: whole numbers from 1", lambda: M.Conv1d(3, 4, 3, stride=1.5)),
+            ("LocalConv2d: dilation 0", lambda: M.LocalConv2d(3, 4, 8, 8, 3, dilation=0)),
+            ("MaxPool2d: padding 'same'", lambda: M.MaxPool2d(2, padding="same")),
+            ("arange: step is 0", lambda: F.arange(0, 5, 0)),
+            (r"shape \(2, -1\): sizes are 0 or more", lambda: F.ones((2, -1))),
+            (r"shape \(-3, 0\): sizes are 0 or more", lambda: F.full((-3, 0), 2)),
+            ("permutation: 5.5: a whole number", lambda: mge.random.permutation(5.5)),
+            ("permutation: 5.5: a whole number", lambda: mge.random.RNG().permutation(5.5)),
+            ("permutation: 2.5: a whole number", lambda: mge.random.permutation(mge.tensor(2.5))),
+            ("permutation: -1: a whole number", lambda: mge.random.permutation(-1)),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                make()
+        self.assertEqual(sorted(mge.random.permutation(mge.tensor(3)).tolist()), [0, 1, 2])
+
+    def test_states_of_recurrent_layers(self):
+        x, h = F.zeros((2, 1, 3)), lambda *shape: F.zeros(shape)
+        for text, net, hx in (
+            (r"LSTM: hx of \(1, 1, 4\): \(h, c\), each of shape \(1, 1, 4\) is needed", M.LSTM(3, 4), h(1, 1, 4)),
+            (r"LSTM: hx of \[\(1, 1, 5\), \(1, 1, 4\)\]: \(h, c\), each", M.LSTM(3, 4), (h(1, 1, 5), h(1, 1, 4))),
+            (r"LSTM: hx of \[\(1, 1, 4\)\]: ", M.LSTM(3, 4), [h(1, 1, 4)]),
+            (r"RNN: hx of \(1, 2, 4\): a tensor of shape \(2, 1, 4\)", M.RNN(3, 4, 2), h(1, 2, 4)),
+            (r"RNN: hx of \[\(1, 1, 4\)\]: a tensor", M.RNN(3, 4), (h(1, 1, 4),)),
+            (r"LSTMCell: hx of \(1, 4\): \(h, c\)", lambda x, hx: M.LSTMCell(3, 4)(x[0], hx), h(1, 4)),
+            (r"GRUCell: hx of \(3, 4\): a tensor of shape \(1, 4\)", lambda x, hx: M.GRUCell(3, 4)(x[0], hx), h(3, 4)),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                net(x, hx)
+        self.assertEqual(M.LSTM(3, 4, 2)(x, (h(1, 8), h(2, 1, 4)))[1][0].shape, (2, 1, 4))
+
+    def test_classes_that_are_not_named(self):
+        self.assertEqual(F.one_hot(mge.tensor([[0, 2]]), 3).tolist(), [[[1, 0, 0], [0, 0, 1]]])
+        self.assertEqual(F.one_hot(mge.tensor(np.uint8(1)), 2).tolist(), [0, 1])
+        self.assertEqual(F.one_hot(F.zeros((0,)).astype("int32"), 3).shape, (0, 3))
+        traced = trace(lambda x: F.one_hot(x, 3))
+        for f in (lambda x: F.one_hot(x, 3), traced, traced):
+            for wrong in (5, 3, -1, -3):
+                with self.assertRaisesRegex((ValueError, mge.TraceError), "index .* is outside"):
+                    f(mge.tensor([0, wrong])).numpy()
+            self.assertEqual(f(mge.tensor([0, 2])).tolist(), [[1, 0, 0], [0, 0, 1]])
+
+    def test_nothing_is_rolled(self):
+        for axis in (None, 0, 1, (0, 1)):
+            self.assertEqual(F.roll(F.zeros((0, 3)), (1, 1) if axis == (0, 1) else 1, axis).shape, (0, 3))
+
+    def test_a_module_that_was_not_made(self):
+        class Mine(M.Module):
+            def __init__(self):
+                self.inside = M.Linear(2, 2)
+
+            @property
+            def broken(self):
+                return self.nothing
+
+        for use in (lambda: Mine()(1), lambda: Mine().training, lambda: Mine().eval()):
+            with self.assertRaisesRegex(AttributeError, r"Mine: super\(\).__init__\(\) is called first"):
+                use()
+        made = Mine()
+        M.Module.__init__(made)
+        for name, text in (("other", "'Mine' object has no attribute 'other'"), ("broken", "no attribute 'nothing'")):
+            with self.assertRaisesRegex(AttributeError, text):
+                getattr(made, name)
+
+    def test_what_is_no_state(self):
+        sgd = optim.SGD(M.Linear(2, 3).parameters(), lr=0.1)
+        for state, text in (({"x": 1}, "no param_groups and no state: what state_dict"), ({"param_groups": []}, "no state: "),
+                            (3, "no param_groups"), ({"param_groups": [{}], "state": {}}, "no params of a group")):
+            with self.assertRaisesRegex(ValueError, f"load_state_dict: .*{text}"):
+                sgd.load_state_dict(state)
+
     def test_the_state_of_another_optimizer(self):
         net = M.Linear(2, 3)
         state = optim.AdamW(net.parameters(), lr=0.5).state_dict()

@@ -19,6 +19,8 @@ def full(shape, value, *, dtype=None, device=None):
     if device is not None:
         check_device(device)
     shape = _shape.sizes((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
+    if any(s < 0 for s in shape):
+        raise ValueError(f"shape {shape}: sizes are 0 or more")
     if isinstance(value, _core.Tensor):
         value = value if dtype is None else value.astype(dtype)
         return _shape.another(value, _shape.broadcast_to(value, shape))
@@ -64,6 +66,8 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     """start, start + step, ... before stop."""
     if stop is None:
         start, stop = 0, start
+    if float(step) == 0:
+        raise ValueError("arange: step is 0")
     n = _numbers.ceil((float(stop) - float(start)) / float(step))
     n = max(n, 0)
     whole = all(float(v).is_integer() for v in (start, step))

@@ -65,6 +65,10 @@ def meshgrid(*inputs, indexing="xy"):
 def one_hot(inp, num_classes):
     """1 at each place that inp names, 0 elsewhere, along a new last axis."""
     inp = as_tensor(inp)
+    if inp.dtype.kind in "iu":
+        inp = _dtype.whole(inp)
+        flat = _shape.reshape(_where(inp < 0, inp - num_classes, inp), (-1,))  # from the end nothing is counted
+        inp = _shape.reshape(_take(places(num_classes), flat, axis=0), inp.shape)  # refuses what is no class
     return (expand_dims(inp, -1) == places(num_classes, inp.ndim, inp.ndim + 1)).astype("int32")
 
 
@@ -251,7 +255,7 @@ def roll(inp, shift, axis=None):
     rolled = inp
     for by, a in zip(shifts, axes):
         a = _shape.axis_of(a, inp.ndim)
-        by %= inp.shape[a]
+        by = by % inp.shape[a] if inp.shape[a] else 0
         if by:
             rolled = concat(split(rolled, [inp.shape[a] - by], a)[::-1], a)
     return _shape.another(inp, rolled)

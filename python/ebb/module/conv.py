@@ -8,7 +8,7 @@ import numpy as np
 from .._tensor import Parameter
 from ..functional import nn
 from . import init
-from .module import Module, positive
+from .module import Module, positive, whole
 
 
 def _check_padding(mode):
@@ -23,7 +23,9 @@ class _Conv(Module):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs):
         super().__init__(**kwargs)
-        positive(type(self).__name__, in_channels=in_channels, out_channels=out_channels, kernel_size=kernel_size, groups=groups)
+        positive(type(self).__name__, in_channels=in_channels, out_channels=out_channels, kernel_size=kernel_size, groups=groups,
+                 stride=stride, dilation=dilation)
+        whole(type(self).__name__, 0, padding=padding)
         if in_channels % groups or out_channels % groups:
             raise ValueError(f"{in_channels} and {out_channels} channels are not multiples of groups {groups}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups

@@ -37,12 +37,16 @@ def _is_parameter(x):
     return isinstance(x, Parameter)
 
 
-def positive(what, **sizes):
-    """Sizes, or tuples of them, are whole numbers above 0."""
+def whole(what, least, **sizes):
+    """Sizes, or tuples of them, are whole numbers of at least so much."""
     for name, size in sizes.items():
         for n in size if isinstance(size, (tuple, list)) else (size,):
-            if not isinstance(n, (int, np.integer)) or n < 1:
-                raise ValueError(f"{what}: {name} {size!r}: whole numbers from 1")
+            if not isinstance(n, (int, np.integer)) or n < least:
+                raise ValueError(f"{what}: {name} {size!r}: whole numbers from {least}")
+
+
+def positive(what, **sizes):
+    whole(what, 1, **sizes)
 
 
 def _is_buffer(x):
@@ -68,6 +72,11 @@ class Module:
         self.name = name
         self._forward_hooks = OrderedDict()
         self._forward_pre_hooks = OrderedDict()
+
+    def __getattr__(self, name):
+        if "_mode" not in vars(self):
+            raise AttributeError(f"{type(self).__name__}: super().__init__() is called first in __init__: there is no {name} yet")
+        return object.__getattribute__(self, name)  # says what is missing
 
     def forward(self, *inputs, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no forward()")

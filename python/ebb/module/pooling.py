@@ -1,13 +1,15 @@
 """Pooling."""
 
 from ..functional import nn
-from .module import Module
+from .module import Module, positive, whole
 
 
 class _Pool2d(Module):
     def __init__(self, kernel_size, stride=None, padding=0, **kwargs):
         super().__init__(**kwargs)
         self.kernel_size, self.stride, self.padding = kernel_size, stride or kernel_size, padding
+        positive(type(self).__name__, kernel_size=kernel_size, stride=self.stride)
+        whole(type(self).__name__, 0, padding=padding)
 
     def _module_info_string(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"

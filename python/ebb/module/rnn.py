@@ -13,10 +13,22 @@ from .module import Module
 __all__ = ["GRUCell", "LSTM", "LSTMCell", "MultiHeadAttention", "RNN", "RNNCell"]
 
 
+def _states(module, hx, *shapes):
+    """hx as a tuple of states, one of them or h and c, each of one of these shapes."""
+    given = isinstance(hx, (tuple, list))
+    states = tuple(hx[i] for i in range(len(hx))) if module._pair and (given or getattr(hx, "ndim", 0)) else (hx,)
+    if len(states) != 1 + module._pair or any(getattr(h, "shape", None) not in shapes for h in states):
+        told = [getattr(h, "shape", h) for h in hx] if given else getattr(hx, "shape", hx)
+        form = "(h, c), each of" if module._pair else "a tensor of"
+        raise ValueError(f"{type(module).__name__}: hx of {told}: {form} shape {shapes[0]} is needed")
+    return states
+
+
 class _Cell(Module):
     """One step: gates times hidden_size numbers of the input and of the last step's."""
 
     _gates = 1
+    _pair = False  # whether a state is (h, c)
 
     def __init__(self, input_size, hidden_size, bias=True, **kwargs):
         super().__init__(**kwargs)
@@ -39,6 +51,13 @@ class _Cell(Module):
     def first(self, x):
         return F.zeros((x.shape[0], self.hidden_size))
 
+    def _before(self, x, hx):
+        """The last step's states, one alone or h and c."""
+        if hx is None:
+            return self.first(x)
+        states = _states(self, hx, (x.shape[0], self.hidden_size), (1, self.hidden_size))
+        return states if self._pair else states[0]
+
     def _module_info_string(self):
         return f"{self.input_size}, {self.hidden_size}, bias={self.bias_ih is not None}"
 
@@ -53,7 +72,7 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, **kwargs)
 
     def forward(self, input, hx=None):
-        x, h = self._both(input, self.first(input) if hx is None else hx)
+        x, h = self._both(input, self._before(input, hx))
         return (F.tanh if self.nonlinearity == "tanh" else F.relu)(x + h)
 
 
@@ -61,13 +80,14 @@ class LSTMCell(_Cell):
     """(h, c) from gates i, f, g, o: c' = f c + i g, h' = o tanh(c')."""
 
     _gates = 4
+    _pair = True
 
     def first(self, x):
         zeros = super().first(x)
         return zeros, zeros
 
     def forward(self, input, hx=None):
-        h, c = self.first(input) if hx is None else hx
+        h, c = self._before(input, hx)
         x, h = self._both(input, h)
         i, f, g, o = F.split(x + h, 4, 1)
         c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
@@ -80,7 +100,7 @@ class GRUCell(_Cell):
     _gates = 3
 
     def forward(self, input, hx=None):
-        h = self.first(input) if hx is None else hx
+        h = self._before(input, hx)
         x, y = self._both(input, h)
         (xr, xz, xn), (yr, yz, yn) = F.split(x, 3, 1), F.split(y, 3, 1)
         z, n = F.sigmoid(xz + yz), F.tanh(xn + F.sigmoid(xr + yr) * yn)
@@ -90,6 +110,8 @@ class GRUCell(_Cell):
 class _Layers(Module):
     """num_layers cells over [t, n, input_size], or with batch_first [n, t, input_size]; bidirectional: and as many
     from the end. Gives every step's h, and the last states [layers * directions, n, hidden_size]."""
+
+    _pair = False
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0,
                  bidirectional=False, proj_size=0, **kwargs):
@@ -103,31 +125,26 @@ class _Layers(Module):
         sizes = [input_size] + [self.num_directions * hidden_size] * (num_layers - 1)
         self.cells = [self._cell(size, hidden_size, bias, **cell) for size in sizes for _ in range(self.num_directions)]
 
-    def _state(self, hx, i):
-        """The first state of cell i."""
+    def _first(self, hx, n):
+        """The first state of each cell, of [cells, n, hidden_size] or [n, cells * hidden_size]."""
+        cells = len(self.cells)
         if hx is None:
-            return None
-        return tuple(h[i] for h in hx) if isinstance(hx, (tuple, list)) else hx[i]
-
-    def _whole(self, h):
-        """States given as [n, cells * hidden_size] as [cells, n, hidden_size]."""
-        if isinstance(h, (tuple, list)):
-            return tuple(self._whole(one) for one in h)
-        if h is None or h.ndim == 3:
-            return h
-        return F.transpose(h.reshape(h.shape[0], len(self.cells), self.hidden_size), (1, 0, 2))
+            return [None] * cells
+        states = _states(self, hx, (cells, n, self.hidden_size), (n, cells * self.hidden_size))
+        states = [h if h.ndim == 3 else F.transpose(h.reshape(n, cells, self.hidden_size), (1, 0, 2)) for h in states]
+        return [tuple(h[i] for h in states) if self._pair else states[0][i] for i in range(cells)]
 
     def forward(self, input, hx=None):
         axis = 1 if self.batch_first else 0
         steps = [F.squeeze(s, axis) for s in F.split(input, input.shape[axis], axis)]
-        hx, last = self._whole(hx), []
+        first, last = self._first(hx, input.shape[1 - axis]), []
         for layer in range(self.num_layers):
             if layer and self.dropout:
                 steps = [F.nn.dropout(s, self.dropout, self.training) for s in steps]
             ways = []
             for way in range(self.num_directions):
                 i = layer * self.num_directions + way
-                state, out = self._state(hx, i), []
+                state, out = first[i], []
                 for step in steps[::-1] if way else steps:
                     state = self.cells[i](step, state)
                     out.append(state[0] if isinstance(state, tuple) else state)
@@ -144,6 +161,7 @@ class RNN(_Layers):
 
 
 class LSTM(_Layers):
+    _pair = True
     _cell = LSTMCell
 
 

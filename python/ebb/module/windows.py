@@ -8,7 +8,7 @@ from .. import functional as F
 from .._tensor import Parameter
 from . import init
 from .conv import _Conv
-from .module import Module
+from .module import Module, positive, whole
 
 
 class Conv3d(_Conv):
@@ -53,6 +53,9 @@ class LocalConv2d(Module):
     def __init__(self, in_channels, out_channels, input_height, input_width, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, conv_mode="cross_correlation", **kwargs):
         super().__init__(**kwargs)
+        positive("LocalConv2d", in_channels=in_channels, out_channels=out_channels, input_height=input_height, input_width=input_width,
+                 kernel_size=kernel_size, stride=stride, dilation=dilation, groups=groups)
+        whole("LocalConv2d", 0, padding=padding)
         if in_channels % groups or out_channels % groups:
             raise ValueError(f"{in_channels} and {out_channels} channels are not multiples of groups {groups}")
         self.in_channels, self.out_channels, self.groups, self.conv_mode = in_channels, out_channels, groups, conv_mode

@@ -1,6 +1,6 @@
 """Optimizer: groups of parameters, their settings and states."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -116,6 +116,9 @@ class Optimizer:
 
     def load_state_dict(self, state):
         """What state_dict gave, of an optimizer with as many parameters in as many groups."""
+        lacks = [k for k in ("param_groups", "state") if not isinstance(state, Mapping) or k not in state]
+        if lacks or not all("params" in g for g in state["param_groups"]):
+            raise ValueError(f"load_state_dict: no {' and no '.join(lacks or ['params of a group'])}: what state_dict() gave is needed")
         sizes = [len(g["params"]) for g in self.param_groups]
         given = [len(g["params"]) for g in state["param_groups"]]
         if sizes != given:
