@@ -124,7 +124,8 @@ static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangemen
     bool least = r->method == EBB_METHOD_LEAST, searched = least || r->method == EBB_METHOD_BUDGET;
     *out = (candidates){.most = searched && r->n_answers > 1 ? r->n_answers : 1};
     if (out->most > EBB_MOST_ANSWERS) out->most = EBB_MOST_ANSWERS;
-    if (!searched || a->space->pinned || (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {
+    if (!searched || a->space->pinned || ebb_stop_asked(c->env) ||
+        (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {
         out->at[0] = (candidate){.from = a, .genes = s->members[0].best_genes};
         out->n = 1;
         return ebb_trim_nothing(arena, s->scorers[0], out->at[0].genes, s->budget_bytes,

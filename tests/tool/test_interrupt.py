@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from models import chain, text
 from tester import equal, holds, interrupted, main
@@ -21,6 +22,19 @@ def an_interrupt_ends_the_search(t):
     equal(stderr.count(b"\n"), 1, "lines")
     holds(json.loads((t.folder / "plan.json").read_text())["total_bytes"] <= budget, "the best plan so far")
     t.ebb_run("verify", "plan.json")
+
+
+def an_interrupt_is_heard_in_a_large_graph(t):
+    (t.folder / "large.json").write_text(text(chain(6000)))
+    budget = t.json("plan", "large.json")["total_bytes"] * 6 // 10
+    process = subprocess.Popen([t.ebb, "plan", "large.json", "--budget", str(budget)], cwd=t.folder,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    waited = time.monotonic() - began
+    holds(process.returncode == 130 and waited < 3, f"exit code {process.returncode} after {waited:.1f} s")
 
 
 def what_an_interrupted_search_has_found_is_packed(t):
@@ -65,6 +79,7 @@ def an_interrupt_of_fit_tells_what_was_found(t):
 
 TESTS = [
     an_interrupt_ends_the_search,
+    an_interrupt_is_heard_in_a_large_graph,
     what_an_interrupted_search_has_found_is_packed,
     an_interrupt_of_frontier_tells_what_was_found,
     an_interrupt_of_fit_tells_what_was_found,

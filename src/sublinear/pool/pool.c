@@ -88,16 +88,20 @@ bool ebb_search_is_close(const ebb_search *s) {
            best->time_ns - s->least_time_ns <= s->space->base_time_ns / EBB_CLOSE_PART;
 }
 
+/* A stop is a time limit that strikes at that moment. */
 static bool is_late(ebb_search *s) {
-    if (!s->out_of_time && s->time_limit_ns > 0)
-        s->out_of_time = ebb_clock_ns(s->env) - s->started_ns >= s->time_limit_ns;
-    return s->out_of_time;
+    if (s->out_of_time) return true;
+    const bool stop = ebb_stop_asked(s->env);
+    if (!stop && s->time_limit_ns == 0) return false;
+    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
+    if (stop) s->time_limit_ns = spent_ns + 1;
+    return s->out_of_time = stop || spent_ns >= s->time_limit_ns;
 }
 
 bool ebb_search_may_end(ebb_search *s) {
     if (s->out_of_grace || !is_late(s)) return s->out_of_grace;
     if (s->members[0].best.excess_bytes == 0) return true;
-    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
+    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns + 1;
     const uint64_t part_ns = s->time_limit_ns / GRACE_PART;
     s->out_of_grace = spent_ns - s->time_limit_ns >= (part_ns > s->grace_ns ? part_ns : s->grace_ns);
     return s->out_of_grace;
