@@ -25,8 +25,8 @@ static bool read_number(const char **at, uint32_t most, bool last, uint32_t *out
     }
     if (p == *at) return false;
     if (last && *p == '\r') p++;
-    if (*p != (last ? '\n' : ',')) return false;
-    *at = p + 1;
+    if (*p != (last ? '\n' : ',') && !(last && *p == '\0')) return false;
+    *at = p + (*p != '\0');
     *out = value;
     return true;
 }
@@ -35,13 +35,14 @@ static ebb_status measure(table *t) {
     ebb_data *d = t->data;
     for (const char *p = t->text; *p != '\0' && *p != '\n'; p++) t->n_pixels += *p == ',';
     for (size_t i = 0; i < t->n; i++) t->n_rows += t->text[i] == '\n';
+    t->n_rows += t->n > 0 && t->text[t->n - 1] != '\n'; /* the last line needs no end */
     const int64_t side = (int64_t)sqrt((double)t->n_pixels);
     if (t->n_pixels < 1 || t->n_pixels > MOST_COLUMNS || side * side != t->n_pixels ||
-        strlen(t->text) != t->n || t->text[t->n - 1] != '\n')
+        strlen(t->text) != t->n)
         return ebb_fail(
             d->env, EBB_BAD_INPUT,
-            "%s: %lld values before the first line's label; each line must end, and have the pixels of a "
-            "square, at most %d, and a label, whole numbers with commas between them",
+            "%s: %lld values before the first line's label: each line has the pixels of a square, at most "
+            "%d, and a label, whole numbers with commas between them",
             d->path, (long long)t->n_pixels, MOST_COLUMNS);
     d->n = t->n_rows;
     d->height = d->width = (uint32_t)side;

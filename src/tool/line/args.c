@@ -208,6 +208,7 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
             return tool_fail(t, EBB_USAGE, "%s: unknown flag %.60s: `ebb help %s` lists them",
                              command->name, text, command->name);
     }
+    if (flag->commands & TOOL_OF_COMPILED) t->args.of_compiled = flag->name;
     if (flag->kind == TOOL_SWITCH) {
         if (value)
             return tool_fail(t, EBB_USAGE, "--%s takes no value, but has \"%.60s\"", flag->name, value);

@@ -25,6 +25,7 @@ enum {
 
 #define AT(field) offsetof(tool_args, field)
 #define MODELS    (I | P | F | C | R | B | T)
+#define COMPILED  (MODELS | TOOL_OF_COMPILED)
 #define SEARCH    (P | F | C | R | B | T)
 
 const tool_flag tool_flags[] = {
@@ -104,7 +105,7 @@ const tool_flag tool_flags[] = {
     {"keep-decoded", 0, TOOL_BYTES, AT(keep_decoded_bytes), R, "BYTES", 1, INT64_MAX, NULL,
      "with --data DIR: keep decoded pictures in at most so many bytes, for later epochs; changes no bit "
      "(default: none)"},
-    {"accumulate", 0, TOOL_INTEGER, AT(accumulate), MODELS, "K", 1, 65536, NULL,
+    {"accumulate", 0, TOOL_INTEGER, AT(accumulate), COMPILED, "K", 1, 65536, NULL,
      "parts of a training step, whose gradients are averaged before the update (default 1)"},
     {"save", 0, TOOL_TEXT, AT(save), R, "DIR", 0, 0, NULL,
      "save the run in DIR at its end, on Ctrl-C, and as --every says"},
@@ -147,12 +148,12 @@ const tool_flag tool_flags[] = {
     {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
      "backend: see `ebb doctor` (default cpu); cuda, cuda:1, or a device's description to plan for, "
      "FILE.json"},
-    {"tf32", 0, TOOL_SWITCH, AT(tf32), MODELS | D, NULL, 0, 0, NULL,
+    {"tf32", 0, TOOL_SWITCH, AT(tf32), COMPILED | D, NULL, 0, 0, NULL,
      "cuda: products may round their factors to TF32"},
-    {"winograd", 0, TOOL_SWITCH, AT(winograd), MODELS | D, NULL, 0, 0, NULL,
+    {"winograd", 0, TOOL_SWITCH, AT(winograd), COMPILED | D, NULL, 0, 0, NULL,
      "cpu: 3x3 convolutions may be computed in transformed tiles (Winograd): faster, rounded more "
      "coarsely, more scratch"},
-    {"free-engines", 0, TOOL_SWITCH, AT(free_engines), MODELS, NULL, 0, 0, NULL,
+    {"free-engines", 0, TOOL_SWITCH, AT(free_engines), COMPILED, NULL, 0, 0, NULL,
      "cuda: the planner may choose among cuDNN's engines; results then differ in rounding from plan to "
      "plan"},
     {"no-graph", 0, TOOL_SWITCH, AT(no_graph), R | B, NULL, 0, 0, NULL,
@@ -163,7 +164,7 @@ const tool_flag tool_flags[] = {
      "cuda: count what libraries allocate (CUPTI)"},
     {"auto", 0, TOOL_SWITCH, AT(replan), R, NULL, 0, 0, NULL,
      "cuda: if the plan does not fit or leaves less than --reserve (256 MiB) free, plan again"},
-    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS | D, "N", 1, 4096, NULL,
+    {"threads", 0, TOOL_INTEGER, AT(threads), COMPILED | D, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
@@ -193,44 +194,44 @@ const tool_flag tool_flags[] = {
      "show the search's values and where each comes from; do nothing else"},
     {"cache", 0, TOOL_TEXT, AT(cache), P | C | R | B, "DIR", 0, 0, NULL,
      "folder of plans made before (default: the variable EBB_CACHE, otherwise none)"},
-    {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
+    {"eval", 0, TOOL_SWITCH, AT(evaluate), COMPILED, NULL, 0, 0, NULL,
      "evaluation mode: no gradients, no updates"},
     {"phased", 0, TOOL_SWITCH, AT(phased), MODELS, NULL, 0, 0, NULL,
      "run forward, backward and update apart"},
-    {"precision", 0, TOOL_CHOICE, AT(precision), MODELS, "NAME", 0, 0, "f32 bf16 f16",
+    {"precision", 0, TOOL_CHOICE, AT(precision), COMPILED, "NAME", 0, 0, "f32 bf16 f16",
      "f32, bf16 or f16: of activations and gradients; parameters, statistics and losses stay f32 (default "
      "f32)"},
-    {"native-bf16", 0, TOOL_SWITCH, AT(native_bf16), MODELS, NULL, 0, 0, NULL,
+    {"native-bf16", 0, TOOL_SWITCH, AT(native_bf16), COMPILED, NULL, 0, 0, NULL,
      "with --precision bf16 on cpu: products by the processor's bf16, where it has it"},
-    {"opt-level", 0, TOOL_CHOICE, AT(opt_level), MODELS, "N", 0, 0, "0 1 2 3",
+    {"opt-level", 0, TOOL_CHOICE, AT(opt_level), COMPILED, "N", 0, 0, "0 1 2 3",
      "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
      "one op"},
-    {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
+    {"jit", 0, TOOL_TEXT, AT(jit), COMPILED, "NAME", 0, 0, NULL,
      "who makes code for such chains: LLVM, CC, MLIR, HALIDE or INTERP; on cuda NVRTC (default: the "
      "variable MGB_JIT_BACKEND, or the first of LLVM, CC and INTERP that is there)"},
     {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",
      "own, or xla: the whole step is compiled and run by XLA, through a PJRT plugin (default own)"},
-    {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
+    {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), COMPILED, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
-    {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",
+    {"optimizer", 0, TOOL_CHOICE, AT(optimizer), COMPILED, "NAME", 0, 0, "sgd adamw",
      "sgd (with momentum) or adamw (default sgd)"},
-    {"momentum", 0, TOOL_REAL, AT(momentum), MODELS, "X", 0, 0, NULL, "of SGD (default 0.9)"},
-    {"weight-decay", 0, TOOL_REAL, AT(weight_decay), MODELS, "X", 0, 0, NULL,
+    {"momentum", 0, TOOL_REAL, AT(momentum), COMPILED, "X", 0, 0, NULL, "of SGD (default 0.9)"},
+    {"weight-decay", 0, TOOL_REAL, AT(weight_decay), COMPILED, "X", 0, 0, NULL,
      "of either optimizer (default 1e-4)"},
-    {"decay-weights", 0, TOOL_SWITCH, AT(decay_weights), MODELS, NULL, 0, 0, NULL,
+    {"decay-weights", 0, TOOL_SWITCH, AT(decay_weights), COMPILED, NULL, 0, 0, NULL,
      "no weight decay of biases and norms (params of rank 0 and 1)"},
-    {"nesterov", 0, TOOL_SWITCH, AT(nesterov), MODELS, NULL, 0, 0, NULL, "Nesterov's momentum"},
+    {"nesterov", 0, TOOL_SWITCH, AT(nesterov), COMPILED, NULL, 0, 0, NULL, "Nesterov's momentum"},
     {"keep", 0, TOOL_LIST, AT(keep), SEARCH, "NAME", 0, 0, NULL,
      "values never recomputed, within a budget; * and ? match (repeatable)"},
     {"drop", 0, TOOL_LIST, AT(drop), SEARCH, "NAME", 0, 0, NULL,
      "values not held between forward and backward; * and ? match (repeatable)"},
-    {"beta1", 0, TOOL_REAL, AT(beta1), MODELS, "X", 0, 0, NULL, "of AdamW (default 0.9)"},
-    {"beta2", 0, TOOL_REAL, AT(beta2), MODELS, "X", 0, 0, NULL, "of AdamW (default 0.999)"},
-    {"clip-norm", 0, TOOL_REAL, AT(clip_norm), MODELS, "X", 0, 0, NULL,
+    {"beta1", 0, TOOL_REAL, AT(beta1), COMPILED, "X", 0, 0, NULL, "of AdamW (default 0.9)"},
+    {"beta2", 0, TOOL_REAL, AT(beta2), COMPILED, "X", 0, 0, NULL, "of AdamW (default 0.999)"},
+    {"clip-norm", 0, TOOL_REAL, AT(clip_norm), COMPILED, "X", 0, 0, NULL,
      "scale all gradients together down to this norm when theirs is larger"},
-    {"label-smoothing", 0, TOOL_REAL, AT(label_smoothing), MODELS, "X", 0, 0, NULL,
+    {"label-smoothing", 0, TOOL_REAL, AT(label_smoothing), COMPILED, "X", 0, 0, NULL,
      "share of each label that is spread over all classes, in training (default 0)"},
-    {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
+    {"fetch", 0, TOOL_LIST, AT(fetch), COMPILED, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
      "parse smooth lower precision fuse grad recast accumulate clip scale optimizer simplify bits "

@@ -48,7 +48,7 @@ typedef struct tool_flag {
     char letter;      /* of a short form, or 0 */
     tool_kind kind;
     size_t offset;       /* of the field in tool_args */
-    uint32_t commands;   /* bit i: command i takes it */
+    uint32_t commands;   /* bit i: command i takes it; and TOOL_OF_COMPILED */
     const char *metavar; /* of the value in help, or NULL */
     int64_t min, max;    /* integers and bytes; reals: min 1 asks for more than 0 */
     const char *choices; /* "a b c" */
@@ -65,6 +65,9 @@ struct tool_command {
 
 extern const tool_flag tool_flags[];
 extern const size_t tool_n_flags;
+/* A flag that says how a model is compiled, or for what: a planning graph is already. */
+#define TOOL_OF_COMPILED (UINT32_C(1) << 31)
+
 extern const tool_command tool_commands[TOOL_N_COMMANDS];
 
 /* NULL when there is none. */

@@ -24,7 +24,17 @@ ebb_status tool_onnx_open(tool *t, ebb_onnx **out) {
 
 ebb_status tool_model_open(tool *t, ebb_model **out) {
     *out = NULL;
-    if (!tool_is_onnx(t->args.operand)) return ebb_model_open(t->env, t->args.operand, out);
-    ebb_status status = t->onnx ? EBB_OK : tool_onnx_open(t, &t->onnx);
+    ebb_status status;
+    if (!tool_is_onnx(t->args.operand)) {
+        status = ebb_model_open(t->env, t->args.operand, out);
+        if (status != EBB_OK || !t->args.of_compiled || !ebb_model_is_planning_graph(*out)) return status;
+        ebb_model_destroy(*out);
+        *out = NULL;
+        return tool_fail(t, EBB_USAGE,
+                         "%.200s is a planning graph, whose ops, times and bytes are what they are: leave "
+                         "out --%s",
+                         t->args.operand, t->args.of_compiled);
+    }
+    status = t->onnx ? EBB_OK : tool_onnx_open(t, &t->onnx);
     return status == EBB_OK ? ebb_onnx_model(t->onnx, out) : status;
 }

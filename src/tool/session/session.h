@@ -22,8 +22,9 @@ typedef struct tool_list {
 
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
-    const char *operand; /* the model, the plan, or the command that help is asked for */
-    const char *second;  /* operand, of commands that take two */
+    const char *operand;     /* the model, the plan, or the command that help is asked for */
+    const char *second;      /* operand, of commands that take two */
+    const char *of_compiled; /* the last flag given that is TOOL_OF_COMPILED */
     bool print_config, help, json, text, markdown, html, trace;
     const char *progress; /* "", or one of the flag's choices */
     const char *output;

@@ -30,11 +30,12 @@ const volatile int *tool_signals_install(void) {
     sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    /* `ebb run | head -1`: the write fails and main tells; the signal would end the process without a word.
-     */
+    /* `ebb run | head -1`, `ulimit -f`: the write fails and its error is told; the signal would end the
+     * process without a word. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
     return &stop_flag;
 }
 
