@@ -68,15 +68,17 @@ typedef struct ebb_onnx_export_options {
     uint32_t n_dims;
     const char *weights; /* a safetensors file, as ebb_engine_save writes it: what the model lacks is passed
                           * over; NULL: `initial` has them */
-    const ebb_onnx *initial; /* whose model it is; for no_loss, which keeps a trailing Softmax */
+    const ebb_onnx *initial; /* whose model it is: inputs and outputs go out as that file has them, by name,
+                              * order and type; for no_loss, which keeps a trailing Softmax */
     bool fold_batch_norm;    /* into the convolution, or the linear op, that alone comes before */
 } ebb_onnx_export_options;
 
 /* Writes the model as it evaluates, with these weights, to path, whole or not at all: opset 21, shapes in
- * logical order. Its outputs are the file's; without any, the logits of its softmax_xent, or the loss; what
- * they do not depend on is left out. EBB_BAD_INPUT: ops that ONNX does not have, all of which are named;
- * weights that are missing or differ, likewise; a graph that does not work out for every N; more than
- * 2 GiB. EBB_USAGE: no weights, an unknown dim. EBB_IO. Takes the weights' bytes once more. */
+ * logical order. Its outputs are the model's; without any, the logits of its softmax_xent, or the loss;
+ * what they do not depend on is left out, but for inputs of the file that `initial` is. EBB_BAD_INPUT: ops
+ * that ONNX does not have, all of which are named; weights that are missing or differ, likewise; a graph
+ * that does not work out for every N; more than 2 GiB. EBB_USAGE: no weights, an unknown dim. EBB_IO. Takes
+ * the weights' bytes once more. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model,
                                                const ebb_onnx_export_options *options, const char *path);
 

@@ -134,19 +134,61 @@ ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path) {
     return status;
 }
 
-ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model, const ebb_onnx_export_options *options,
-                           const char *path) {
+/* The file's inputs and outputs as the model has them. */
+typedef struct listed_border {
+    onnx_border_row *rows;
+    size_t n;
+    onnx_border border;
+} listed_border;
+
+static ebb_status list_border(const ebb_onnx *onnx, listed_border *out) {
+    const onnx_import *im = &onnx->import;
+    const onnx_file *file = &onnx->file;
+    *out = (listed_border){.n = (size_t)file->n_inputs + file->n_outputs};
+    out->rows = ebb_calloc(im->env, out->n, sizeof *out->rows);
+    if (!out->rows) return EBB_NO_MEMORY;
+    out->border = (onnx_border){.inputs = out->rows, .outputs = out->rows + file->n_inputs};
+    for (uint32_t i = 0; i < file->n_inputs; i++) {
+        const onnx_port *port = &file->inputs[i];
+        const onnx_value *v = &im->values.at[onnx_names_find(&im->by_name, port->name)];
+        if (v->kind != ONNX_GRAPH) continue; /* an initializer, which opsets below 9 list, too */
+        out->rows[out->border.n_inputs++] =
+            (onnx_border_row){im->id_name.at[v->id], port->name, port->type == ONNX_INT64};
+    }
+    for (uint32_t i = 0; i < file->n_outputs; i++) {
+        const onnx_port *port = &file->outputs[i];
+        const onnx_value *v = &im->values.at[onnx_names_find(&im->by_name, port->name)];
+        const char *name = i == 0 && im->head_left_out ? NULL : port->name; /* what it says is left out */
+        out->rows[file->n_inputs + out->border.n_outputs++] =
+            (onnx_border_row){im->id_name.at[v->id], name, port->type == ONNX_INT64};
+    }
+    return EBB_OK;
+}
+
+/* From the weights of a file, or of `initial`. */
+static ebb_status export_model(ebb_env *env, const ebb_model *model, const ebb_onnx_export_options *options,
+                               const onnx_border *border, const char *path) {
     const onnx_source file = {.path = options->weights};
-    if (ebb_model_is_planning_graph(model))
-        return ebb_fail(env, EBB_USAGE, "a planning graph says no shapes: export a model (*.ebb, *.onnx)");
-    if (options->weights) return onnx_export_run(env, model, options, &file, path);
+    if (options->weights) return onnx_export_run(env, model, options, &file, border, path);
     if (!options->initial)
         return ebb_fail(env, EBB_USAGE, "no weights to export: give a file that a run saved (--weights)");
     listed list;
     ebb_status status = list_initial(options->initial, &list);
     const onnx_source initial = {
         .rows = list.rows, .data = (const void *const *)list.data, .n = (uint32_t)list.n};
-    if (status == EBB_OK) status = onnx_export_run(env, model, options, &initial, path);
+    if (status == EBB_OK) status = onnx_export_run(env, model, options, &initial, border, path);
     list_free(options->initial, &list);
+    return status;
+}
+
+ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model, const ebb_onnx_export_options *options,
+                           const char *path) {
+    listed_border there = {NULL};
+    if (ebb_model_is_planning_graph(model))
+        return ebb_fail(env, EBB_USAGE, "a planning graph says no shapes: export a model (*.ebb, *.onnx)");
+    ebb_status status = options->initial ? list_border(options->initial, &there) : EBB_OK;
+    if (status == EBB_OK)
+        status = export_model(env, model, options, options->initial ? &there.border : NULL, path);
+    if (options->initial) ebb_cfree(options->initial->import.env, there.rows, there.n, sizeof *there.rows);
     return status;
 }

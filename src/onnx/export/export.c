@@ -57,20 +57,6 @@ static ebb_status open_graphs(onnx_out *o, const ebb_model *model) {
 
 /* ---- what is written ---- */
 
-/* The model's outputs; without any, what its softmax_xent reads, or the loss itself. */
-static ebb_status find_outputs(onnx_out *o) {
-    const ebb_graph *g = o->graph[0];
-    for (ebb_id v = 0; v < g->n_values; v++)
-        if (g->values[v].role == EBB_ROLE_OUTPUT && !EBB_PUSH(o->env, &o->outputs, v)) return EBB_NO_MEMORY;
-    if (o->outputs.n > 0) return EBB_OK;
-    if (g->loss == EBB_NONE)
-        return ebb_fail(o->env, EBB_BAD_INPUT, "%.200s has no output to export: add a line `output %%NAME`",
-                        o->model);
-    const ebb_node *node = &g->nodes[g->values[g->loss].producer];
-    const bool logits = node->op == &ebb_op_softmax_xent && g->values[node->in[0]].producer != EBB_NONE;
-    return EBB_PUSH(o->env, &o->outputs, logits ? node->in[0] : g->loss) ? EBB_OK : EBB_NO_MEMORY;
-}
-
 /* Facts: which nodes the outputs need, what these read, and which of them alone. Requires outputs. */
 static ebb_status find_needed(onnx_out *o) {
     const ebb_graph *g = o->graph[0];
@@ -83,8 +69,9 @@ static ebb_status find_needed(onnx_out *o) {
     if (!n_readers || !o->needed || !o->done || !o->read || !o->reader || !o->name) return EBB_NO_MEMORY;
     for (ebb_id v = 0; v < g->n_values; v++) o->reader[v] = EBB_NONE;
     for (size_t i = 0; i < o->outputs.n; i++) {
-        n_readers[o->outputs.at[i]] = 2; /* whoever else reads it */
-        o->needed[g->values[o->outputs.at[i]].producer] = true;
+        const ebb_id v = o->outputs.at[i].value;
+        n_readers[v] = 2; /* whoever else reads it */
+        o->needed[g->values[v].producer] = true;
     }
     for (ebb_id i = g->n_nodes; i-- > 0;) {
         for (uint32_t k = 0; o->needed[i] && k < g->nodes[i].n_in; k++) {
@@ -142,19 +129,6 @@ static void write_node(onnx_out *o) {
     o->why[0] = '\0';
 }
 
-/* An output that is another value gets a node that gives it its name. */
-static ebb_status write_output_names(onnx_out *o) {
-    for (size_t i = 0; i < o->outputs.n; i++) {
-        o->result = o->outputs.at[i];
-        const char *made = o->name[o->result], *name = o->graph[0]->values[o->result].name;
-        if (!made)
-            return ebb_fail(o->env, EBB_BAD_INPUT,
-                            "%.200s: output %.100s is a result that ONNX does not have", o->model, name);
-        if (strcmp(made, name) != 0) (void)onnx_make1(o, "Identity", NULL, made);
-    }
-    return o->no_memory ? EBB_NO_MEMORY : EBB_OK;
-}
-
 static ebb_status write_nodes(onnx_out *o) {
     for (o->id = 0; o->id < o->graph[0]->n_nodes && !o->no_memory && o->status == EBB_OK; o->id++)
         if (o->needed[o->id] && !o->done[o->id]) write_node(o);
@@ -165,16 +139,17 @@ static ebb_status write_nodes(onnx_out *o) {
     if (o->n_refused > 0)
         return ebb_fail(o->env, EBB_BAD_INPUT, "%.200s: %u %s be exported%s", o->model, o->n_refused,
                         o->n_refused == 1 ? "op cannot" : "ops cannot", o->refused.at);
-    return write_output_names(o);
+    return onnx_border_close(o);
 }
 
 /* ---- the whole ---- */
 
-static ebb_status run(onnx_out *o, const ebb_model *model, const onnx_source *source, const char *path) {
+static ebb_status run(onnx_out *o, const ebb_model *model, const onnx_source *source,
+                      const onnx_border *border, const char *path) {
     ebb_status status = open_graphs(o, model);
     if (!o->graph[1]) o->graph[1] = o->graph[0];
     if (status == EBB_OK) o->model = o->graph[0]->name;
-    if (status == EBB_OK) status = find_outputs(o);
+    if (status == EBB_OK) status = onnx_border_open(o, border);
     if (status == EBB_OK) status = find_needed(o);
     if (status == EBB_OK) status = onnx_weights_open(o, source);
     if (status == EBB_OK) status = onnx_weights_check(o);
@@ -183,16 +158,17 @@ static ebb_status run(onnx_out *o, const ebb_model *model, const onnx_source *so
 }
 
 ebb_status onnx_export_run(ebb_env *env, const ebb_model *model, const ebb_onnx_export_options *options,
-                           const onnx_source *source, const char *path) {
+                           const onnx_source *source, const onnx_border *border, const char *path) {
     onnx_out o = {.env = env, .options = options, .model = "the model", .result = EBB_NONE};
     ebb_text *const texts[] = {&o.nodes, &o.attributes, &o.room, &o.room2, &o.refused};
     ebb_arena_init(&o.arena, env);
     for (size_t i = 0; i < EBB_COUNT(texts); i++) ebb_text_init(texts[i], env);
-    const ebb_status status = run(&o, model, source, path);
+    const ebb_status status = run(&o, model, source, border, path);
     for (size_t i = 0; i < EBB_COUNT(texts); i++) ebb_text_deinit(texts[i]);
     if (o.graph[1] != o.graph[0]) ebb_graph_destroy(o.graph[1]);
     ebb_graph_destroy(o.graph[0]);
     ebb_tensors_close(o.file);
+    EBB_ARRAY_FREE(env, &o.inputs);
     EBB_ARRAY_FREE(env, &o.outputs);
     EBB_ARRAY_FREE(env, &o.stored);
     ebb_arena_deinit(&o.arena);

@@ -16,8 +16,8 @@ enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
 /* ---- inputs and outputs ---- */
 
 /* TypeProto { tensor_type { elem_type, shape { dim { dim_value or dim_param } } } } of a ValueInfoProto */
-static ebb_status write_port(onnx_out *o, uint32_t field, ebb_id value) {
-    const onnx_sizes sizes = onnx_shape_sizes(o, value);
+static ebb_status write_port(onnx_out *o, uint32_t field, const onnx_out_port *port) {
+    const onnx_sizes sizes = onnx_shape_sizes(o, port->value);
     ebb_text shape, type;
     int64_t over, under;
     ebb_text_init(&shape, o->env);
@@ -25,7 +25,7 @@ static ebb_status write_port(onnx_out *o, uint32_t field, ebb_id value) {
     for (uint32_t d = 0; d < sizes.n; d++) {
         const int64_t a = sizes.at[0][d], b = sizes.at[1][d];
         char symbol[96];
-        (void)snprintf(symbol, sizeof symbol, "%.64s.%u", o->graph[0]->values[value].name, d);
+        (void)snprintf(symbol, sizeof symbol, "%.64s.%u", o->graph[0]->values[port->value].name, d);
         if (a != b && onnx_of_batch(a, b, &over, &under))
             (void)snprintf(symbol, sizeof symbol,
                            under > 1  ? "N*%lld/%lld"
@@ -39,10 +39,11 @@ static ebb_status write_port(onnx_out *o, uint32_t field, ebb_id value) {
         onnx_put_bytes(&shape, 1, o->room2.at, o->room2.n);
         o->room2.n = 0;
     }
-    onnx_put_int(&type, 1, onnx_dtype_code(onnx_out_type(o, 0, value)->dtype));
+    onnx_put_int(&type, 1,
+                 port->wide ? ONNX_INT64 : onnx_dtype_code(onnx_out_type(o, 0, port->value)->dtype));
     onnx_put_bytes(&type, 2, shape.at, shape.n);
     onnx_put_bytes(&o->room2, 1, type.at, type.n);
-    onnx_put_text(&o->room, 1, o->graph[0]->values[value].name);
+    onnx_put_text(&o->room, 1, port->name);
     onnx_put_bytes(&o->room, 2, o->room2.at, o->room2.n);
     onnx_put_bytes(&o->nodes, field, o->room.at, o->room.n);
     o->room.n = o->room2.n = 0;
@@ -53,14 +54,14 @@ static ebb_status write_port(onnx_out *o, uint32_t field, ebb_id value) {
     return status;
 }
 
-/* Inputs that nothing reads any more, the labels, go. */
+/* Of a model that was no file, inputs that nothing reads any more, the labels, go. */
 static ebb_status write_ports(onnx_out *o) {
     ebb_status status = EBB_OK;
-    for (ebb_id v = 0; v < o->graph[0]->n_values && status == EBB_OK; v++)
-        if (o->graph[0]->values[v].role == EBB_ROLE_INPUT && o->name[v])
-            status = write_port(o, GRAPH_INPUT, v);
+    for (size_t i = 0; i < o->inputs.n && status == EBB_OK; i++)
+        if (o->inputs.at[i].kept || o->name[o->inputs.at[i].value])
+            status = write_port(o, GRAPH_INPUT, &o->inputs.at[i]);
     for (size_t i = 0; i < o->outputs.n && status == EBB_OK; i++)
-        status = write_port(o, GRAPH_OUTPUT, o->outputs.at[i]);
+        status = write_port(o, GRAPH_OUTPUT, &o->outputs.at[i]);
     onnx_put_text(&o->nodes, GRAPH_NAME, o->graph[0]->name);
     return status;
 }
@@ -121,7 +122,7 @@ static ebb_status write_parts(onnx_out *o, const char *path, const ebb_text *fro
     part[n++] = (ebb_file_part){o->nodes.at, o->nodes.n};
     for (size_t i = 0, from = 0; i < o->stored.n; from = ends[i++]) {
         const onnx_stored *s = &o->stored.at[i];
-        const void *bytes = s->bytes ? s->bytes : onnx_weight_bytes(o, s->name);
+        const void *bytes = s->weight ? onnx_weight_bytes(o, s->weight) : s->bytes;
         if (!bytes) return o->no_memory ? EBB_NO_MEMORY : o->status;
         part[n++] = (ebb_file_part){heads->at + from, ends[i] - from};
         part[n++] = (ebb_file_part){bytes, (size_t)ebb_type_bytes(&s->type)};

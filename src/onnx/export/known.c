@@ -102,6 +102,6 @@ const char *onnx_causal_mask(onnx_out *o, int64_t n, int64_t k) {
     if (onnx_out_stopped(o)) return "";
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) bits[i * k + j] = j <= i + k - n;
-    onnx_store(o, name, &type, bits);
+    onnx_store(o, name, &type, NULL, bits);
     return name;
 }

@@ -45,6 +45,12 @@ const char *onnx_value_name(onnx_out *o, ebb_id value) {
     const ebb_value *v = &o->graph[0]->values[value];
     if (onnx_out_stopped(o)) return "";
     if (o->name[value]) return o->name[value];
+    if (o->wide[value]) {
+        const char *port = onnx_own_name(o, value);
+        onnx_set_int(o, "to", ONNX_INT32);
+        o->name[value] = onnx_make1(o, "Cast", "narrow", port);
+        return o->name[value];
+    }
     if (v->role == EBB_ROLE_CONSTANT) {
         o->name[value] = onnx_filled(o, v->name, value, v->fill);
         return o->name[value];
@@ -53,9 +59,9 @@ const char *onnx_value_name(onnx_out *o, ebb_id value) {
         onnx_out_refuse(o, "it reads %.100s, a result that ONNX does not have", v->name);
         return "";
     }
-    if (ebb_role_persistent(v->role)) onnx_store(o, v->name, &v->type, NULL);
-    o->name[value] = v->name;
-    return v->name;
+    o->name[value] = onnx_own_name(o, value);
+    if (ebb_role_persistent(v->role)) onnx_store(o, o->name[value], &v->type, v->name, NULL);
+    return o->name[value];
 }
 
 const char *onnx_arg(onnx_out *o, uint32_t i) {
@@ -70,7 +76,8 @@ const char *onnx_part_name(onnx_out *o, const char *part) {
         onnx_out_no_memory(o);
         return "";
     }
-    (void)snprintf(name, n, "%s:%s%u", stem, part, o->n_made++);
+    do (void)snprintf(name, n, "%s:%s%u", stem, part, o->n_made++);
+    while (onnx_taken_find(o, name));
     return name;
 }
 
@@ -106,8 +113,8 @@ void onnx_set_text(onnx_out *o, const char *name, const char *text) {
 
 /* ---- nodes ---- */
 
-const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in) {
-    const char *result = part ? onnx_part_name(o, part) : o->graph[0]->values[o->result].name;
+const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
+                            uint32_t n_in) {
     if (onnx_out_stopped(o)) {
         o->attributes.n = 0;
         return "";
@@ -119,7 +126,13 @@ const char *onnx_make(onnx_out *o, const char *op, const char *part, const char 
     if (o->attributes.n > 0) ebb_text_put(&o->room, o->attributes.at, o->attributes.n);
     onnx_put_bytes(&o->nodes, GRAPH_NODE, o->room.at, o->room.n);
     o->room.n = o->attributes.n = 0;
-    if (!part) o->name[o->result] = result;
+    return result;
+}
+
+const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in) {
+    const char *result = part ? onnx_part_name(o, part) : onnx_own_name(o, o->result);
+    result = onnx_make_named(o, op, result, in, n_in);
+    if (!part && !onnx_out_stopped(o)) o->name[o->result] = result;
     return result;
 }
 

@@ -15,8 +15,23 @@ enum { ONNX_OPSET = 21, ONNX_IR_VERSION = 10, ONNX_OUT_WHY = 240 };
 typedef struct onnx_stored {
     const char *name;
     ebb_type type;
-    const void *bytes; /* NULL: the weight of this name, read when the file is written */
+    const char *weight; /* the one that it is, read when the file is written; NULL: bytes */
+    const void *bytes;
 } onnx_stored;
+
+/* An input or output of the file. */
+typedef struct onnx_out_port {
+    ebb_id value;
+    const char *name;
+    bool wide; /* int64 of an i32 */
+    bool kept; /* also if nothing reads it */
+} onnx_out_port;
+
+/* What no other value may be called. */
+typedef struct onnx_taken {
+    const char *name;
+    bool made;
+} onnx_taken;
 
 typedef struct onnx_weight {
     ebb_tensor_row row;
@@ -40,7 +55,11 @@ typedef struct onnx_out {
     bool *read;        /* by value: one of those reads it */
     ebb_id *reader;    /* by value: the one node that reads it, or EBB_NONE */
     const char **name; /* by value, once it is in the file */
-    EBB_ARRAY(ebb_id) outputs;
+    const char **own;  /* by value: what it is called, once that is settled */
+    bool *wide;        /* by value: an input that comes in as int64 */
+    EBB_ARRAY(onnx_out_port) inputs, outputs;
+    onnx_taken *taken; /* names of ports, sorted */
+    uint32_t n_taken;
     EBB_ARRAY(onnx_stored) stored;
     ebb_text nodes;      /* fields of the GraphProto */
     ebb_text attributes; /* of the next node: fields of its NodeProto */
@@ -79,6 +98,18 @@ static inline const ebb_type *onnx_out_type(const onnx_out *o, uint32_t which, e
 onnx_sizes onnx_shape_sizes(const onnx_out *o, ebb_id value);
 int64_t onnx_dtype_code(ebb_dtype dtype); /* TensorProto.DataType */
 
+/* ---- border.c ---- */
+
+/* Inputs and outputs: the border's, or, without one that fits, the model's own; then what its softmax_xent
+ * reads, or the loss itself. */
+EBB_CHECKED ebb_status onnx_border_open(onnx_out *o, const onnx_border *border);
+/* NULL: it is no port's name. */
+onnx_taken *onnx_taken_find(const onnx_out *o, const char *name);
+/* The value's name where a node of its own makes it. */
+const char *onnx_own_name(onnx_out *o, ebb_id value);
+/* Each output gets its name and type, by a node where these are not those of what made it. */
+EBB_CHECKED ebb_status onnx_border_close(onnx_out *o);
+
 /* ---- names ---- */
 
 /* Of a value: of a weight, which is stored from now on; of a constant, which is made when it is first asked
@@ -86,7 +117,7 @@ int64_t onnx_dtype_code(ebb_dtype dtype); /* TensorProto.DataType */
 const char *onnx_value_name(onnx_out *o, ebb_id value);
 /* Of operand i. */
 const char *onnx_arg(onnx_out *o, uint32_t i);
-/* A new one for a part of the result: no value of a model has a colon in its name. */
+/* A new one for a part of the result: no value of a model has a colon in its name, and ports are asked. */
 const char *onnx_part_name(onnx_out *o, const char *part);
 
 /* ---- nodes ---- */
@@ -98,6 +129,9 @@ void onnx_set_real(onnx_out *o, const char *name, double value);
 void onnx_set_text(onnx_out *o, const char *name, const char *text);
 /* Writes a node and gives its result's name: part NULL: it is the op's result. */
 const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in);
+/* The same by the name of its result, which is the op's no more than any other's. */
+const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
+                            uint32_t n_in);
 const char *onnx_make1(onnx_out *o, const char *op, const char *part, const char *x);
 const char *onnx_make2(onnx_out *o, const char *op, const char *part, const char *a, const char *b);
 /* The op's result is another value as it is. */
@@ -122,7 +156,8 @@ EBB_CHECKED ebb_status onnx_weights_open(onnx_out *o, const onnx_source *source)
 EBB_CHECKED ebb_status onnx_weights_check(onnx_out *o);
 /* Its elements, in memory until the end; NULL: o->status or no_memory says why. */
 const void *onnx_weight_bytes(onnx_out *o, const char *name);
-void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const void *bytes);
+/* weight, or NULL and bytes: as onnx_stored has them. */
+void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const char *weight, const void *bytes);
 /* A product, the bias that alone reads it, and, if that is asked for, the batch norm that alone reads that:
  * names of weight and bias ("": none), and the last of their results in o->result. groups: of a transposed
  * convolution, 0 for others. */

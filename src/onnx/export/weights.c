@@ -73,8 +73,9 @@ const void *onnx_weight_bytes(onnx_out *o, const char *name) {
     return o->status == EBB_OK ? bytes : NULL;
 }
 
-void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const void *bytes) {
-    const onnx_stored stored = {name, *type, bytes};
+void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const char *weight,
+                const void *bytes) {
+    const onnx_stored stored = {name, *type, weight, bytes};
     if (!EBB_PUSH(o->env, &o->stored, stored)) onnx_out_no_memory(o);
 }
 
@@ -134,7 +135,7 @@ static const char *folded_weight(folding *f, const char *name) {
     if (onnx_out_stopped(o)) return "";
     for (int64_t i = 0, n = ebb_type_count(f->weight); i < n; i++)
         ebb_dtypes[f->dtype].store(to, i, ebb_dtypes[f->dtype].load(from, i) * f->scale[channel_of(f, i)]);
-    onnx_store(o, made, f->weight, to);
+    onnx_store(o, made, f->weight, NULL, to);
     return made;
 }
 
@@ -150,7 +151,7 @@ static const char *folded_bias(folding *f, const char *name) {
     for (int64_t c = 0; c < f->channels; c++)
         ebb_dtypes[f->dtype].store(
             to, c, (from ? ebb_dtypes[f->dtype].load(from, c) : 0) * f->scale[c] + f->shift[c]);
-    onnx_store(o, made, &type, to);
+    onnx_store(o, made, &type, NULL, to);
     return made;
 }
 
