@@ -28,7 +28,9 @@ typedef struct ebb_onnx ebb_onnx;
 
 /* A zeroed field means the default. */
 typedef struct ebb_onnx_options {
-    /* N is the default batch; other names are the file's own symbolic sizes, which become these numbers. */
+    /* N is the default batch; other names are the file's own symbolic sizes, which become these numbers.
+     * What is no word is one with _ ("seq len": seq_len), N behind the first axis is N_1, and axis 2 of the
+     * input x, if it has neither number nor name, x_2; an error names the one that is missing. */
     const ebb_dim_binding *dims;
     uint32_t n_dims;
     bool fixed;   /* the batch stays as the file has it, if it has a number for it */

@@ -21,7 +21,7 @@ uint32_t onnx_names_find(const onnx_names *names, const char *key) {
     return names->key[i] ? names->value[i] : EBB_NONE;
 }
 
-static void names_free(ebb_env *env, onnx_names *names) {
+void onnx_names_end(ebb_env *env, onnx_names *names) {
     ebb_cfree(env, (void *)names->key, names->cap, sizeof *names->key);
     ebb_cfree(env, names->value, names->cap, sizeof *names->value);
     *names = (onnx_names){.n = 0};
@@ -32,7 +32,7 @@ static bool names_grow(ebb_env *env, onnx_names *names) {
     larger.key = ebb_calloc(env, larger.cap, sizeof *larger.key);
     larger.value = ebb_calloc(env, larger.cap, sizeof *larger.value);
     if (!larger.key || !larger.value) {
-        names_free(env, &larger);
+        onnx_names_end(env, &larger);
         return false;
     }
     for (size_t i = 0; i < names->cap; i++) {
@@ -41,7 +41,7 @@ static bool names_grow(ebb_env *env, onnx_names *names) {
         larger.key[to] = names->key[i];
         larger.value[to] = names->value[i];
     }
-    names_free(env, names);
+    onnx_names_end(env, names);
     *names = larger;
     return true;
 }
@@ -62,9 +62,9 @@ void onnx_import_end(onnx_import *im) {
     EBB_ARRAY_FREE(im->env, &im->values);
     EBB_ARRAY_FREE(im->env, &im->initial);
     EBB_ARRAY_FREE(im->env, &im->refused);
-    names_free(im->env, &im->by_name);
-    names_free(im->env, &im->taken);
-    names_free(im->env, &im->wanted);
+    onnx_names_end(im->env, &im->by_name);
+    onnx_names_end(im->env, &im->taken);
+    onnx_names_end(im->env, &im->wanted);
 }
 
 /* ---- refusals ---- */

@@ -73,7 +73,7 @@ typedef struct onnx_port {
     bool shaped;
     uint32_t rank;
     int64_t dim[ONNX_MAX_RANK];        /* 0: not a number */
-    const char *symbol[ONNX_MAX_RANK]; /* "": neither */
+    const char *symbol[ONNX_MAX_RANK]; /* "": neither; of an input: onnx_name_dims */
 } onnx_port;
 
 typedef struct onnx_mapped {

@@ -32,32 +32,6 @@ static ebb_status add_tensors(onnx_import *im) {
 
 /* ---- inputs ---- */
 
-static int64_t bound(const onnx_import *im, const char *symbol) {
-    for (uint32_t i = 0; im->options && i < im->options->n_dims; i++)
-        if (strcmp(im->options->dims[i].name, symbol) == 0) return im->options->dims[i].size;
-    return 0;
-}
-
-static ebb_status port_shape(onnx_import *im, const onnx_port *port, onnx_shape *out) {
-    out->rank = port->rank;
-    for (uint32_t d = 0; d < port->rank; d++) {
-        const int64_t size = port->dim[d] > 0                    ? port->dim[d]
-                             : strcmp(port->symbol[d], "N") != 0 ? bound(im, port->symbol[d])
-                                                                 : 0;
-        out->dim[0][d] = out->dim[1][d] = size;
-        if (d == 0 && (im->rebind || size == 0)) {
-            out->dim[0][d] = ONNX_BATCH_A;
-            out->dim[1][d] = ONNX_BATCH_B;
-        } else if (size == 0) {
-            return ebb_fail(im->env, EBB_BAD_INPUT,
-                            "%.200s: input %.100s: axis %u has no size: name it with --dim %.60s=SIZE",
-                            im->file->path, port->name, d,
-                            port->symbol[d][0] ? port->symbol[d] : "(the exporter gave it no name)");
-        }
-    }
-    return EBB_OK;
-}
-
 static ebb_status add_input(onnx_import *im, const onnx_port *port) {
     char type[ONNX_SHAPE_TEXT + 8], text[ONNX_SHAPE_TEXT];
     const char *dtype = port->type == ONNX_FLOAT                               ? "f32"
@@ -72,7 +46,7 @@ static ebb_status add_input(onnx_import *im, const onnx_port *port) {
                         "%.200s: input %.100s of %s, rank %u: float32, float64, int32, int64, uint8 or "
                         "bool of a known rank up to %d are read",
                         im->file->path, port->name, onnx_type_name(port->type), port->rank, ONNX_MAX_RANK);
-    ebb_status status = port_shape(im, port, &shape);
+    ebb_status status = onnx_port_shape(im, port, &shape);
     if (status != EBB_OK) return status;
     (void)snprintf(type, sizeof type, "%s%s", dtype, onnx_shape_text(im, &shape, text));
     const uint32_t id = onnx_declare(im, "input", port->name, type, 0);
@@ -199,22 +173,6 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* ---- the whole ---- */
 
-/* Where the batch is bound anew, first axes are N, whatever the file calls them. */
-static ebb_status refuse_dim(const onnx_import *im, const char *name) {
-    char known[200] = "N, the batch,", mark[72];
-    for (uint32_t p = 0; p < im->file->n_inputs; p++) {
-        for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++) {
-            const char *symbol = im->file->inputs[p].symbol[d];
-            const size_t n = strlen(known);
-            (void)snprintf(mark, sizeof mark, " %.60s,", symbol);
-            if (symbol[0] != '\0' && !strstr(known, mark) && n + strlen(mark) < sizeof known)
-                (void)snprintf(known + n, sizeof known - n, "%s", mark);
-        }
-    }
-    return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s: it has %.*s", im->file->path, name,
-                    (int)strlen(known) - 1, known);
-}
-
 static ebb_status begin(onnx_import *im) {
     const char *name = "model", *slash = strrchr(im->file->path, '/');
     const char *base = slash ? slash + 1 : im->file->path;
@@ -225,7 +183,7 @@ static ebb_status begin(onnx_import *im) {
     if (n > 0) name = graph;
     for (uint32_t i = 0; i < im->file->n_inputs && im->batch == 0; i++)
         if (im->file->inputs[i].rank > 0) im->batch = im->file->inputs[i].dim[0];
-    const int64_t asked = bound(im, "N"), size = asked > 0 ? asked : im->batch > 1 ? im->batch : 32;
+    const int64_t asked = onnx_bound(im, "N"), size = asked > 0 ? asked : im->batch > 1 ? im->batch : 32;
     ebb_text_add(&im->text, "ebb 1\ngraph %s\ndim N = %lld\n", name, (long long)size);
     for (int k = 0; k < 2; k++) {
         const ebb_status status = ebb_build_create(im->env, name, &im->build[k]);
@@ -239,7 +197,7 @@ static ebb_status begin(onnx_import *im) {
             for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++)
                 used |= strcmp(im->file->inputs[p].symbol[d], dim->name) == 0;
         if (strcmp(dim->name, "N") == 0) continue;
-        if (!used) return refuse_dim(im, dim->name);
+        if (!used) return onnx_refuse_dim(im, dim->name);
         ebb_text_add(&im->text, "dim %s = %lld\n", dim->name, (long long)dim->size);
     }
     return EBB_OK;

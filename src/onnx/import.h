@@ -52,6 +52,7 @@ typedef struct onnx_names {
 uint32_t onnx_names_find(const onnx_names *names, const char *key);
 /* key is borrowed. false: no memory. */
 bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
+void onnx_names_end(ebb_env *env, onnx_names *names);
 
 typedef struct onnx_initial {
     ebb_tensor_row row;
@@ -222,6 +223,19 @@ EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
 void onnx_head_find(onnx_import *im);
 /* The loss, of the first output's value, where it has one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
+
+/* ---- dims.c ---- */
+
+enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has 64 */
+/* Each size of an input that is no number gets a name that a text and --dim take: the file's, if it is one
+ * and not an N behind the first axis; else one like it, or like the input's with the axis. First axes
+ * without a name stay so, and axes beyond the most. */
+EBB_CHECKED ebb_status onnx_name_dims(onnx_file *file);
+/* The size that was given for it; 0: none. */
+int64_t onnx_bound(const onnx_import *im, const char *symbol);
+EBB_CHECKED ebb_status onnx_port_shape(const onnx_import *im, const onnx_port *port, onnx_shape *out);
+/* EBB_USAGE: no size has this name. */
+ebb_status onnx_refuse_dim(const onnx_import *im, const char *name);
 
 /* ---- refusals.c ---- */
 

@@ -49,7 +49,9 @@ ebb_status ebb_onnx_open(ebb_env *env, const char *path, const ebb_onnx_options 
         ebb_cfree(env, onnx, 1, sizeof *onnx);
         return status;
     }
-    status = import_file(onnx, options);
+    onnx->import.env = env; /* for what closes it */
+    status = onnx_name_dims(&onnx->file);
+    if (status == EBB_OK) status = import_file(onnx, options);
     onnx->import.options = NULL;
     if (status == EBB_BAD_INPUT) onnx_each_refused(&onnx->import, options);
     if (status != EBB_OK) {
