@@ -72,7 +72,7 @@ const char *onnx_new_name(onnx_import *im, const char *like) {
 /* ---- calls ---- */
 
 /* Takes note of a new value, or of what the builder says against it. */
-static uint32_t made(onnx_import *im, uint32_t id, const char *name) {
+static uint32_t made(onnx_import *im, uint32_t id, const char *name, bool given) {
     for (int k = 0; k < 2; k++) {
         const ebb_status status = ebb_build_status(im->build[k]);
         if (status == EBB_OK) continue;
@@ -82,8 +82,10 @@ static uint32_t made(onnx_import *im, uint32_t id, const char *name) {
         return EBB_BUILD_NONE;
     }
     while (im->id_name.n <= id)
-        if (!EBB_PUSH(im->env, &im->id_name, name)) return out_of_memory(im), EBB_BUILD_NONE;
+        if (!EBB_PUSH(im->env, &im->id_name, name) || !EBB_PUSH(im->env, &im->id_given, given))
+            return out_of_memory(im), EBB_BUILD_NONE;
     im->id_name.at[id] = name;
+    im->id_given.at[id] = given;
     return id;
 }
 
@@ -102,7 +104,8 @@ static uint32_t call(onnx_import *im, const char *op, const uint32_t *in, uint32
     if (im->fatal) return id;
     (void)snprintf(names, n_names, "%s%s%s", name, two ? ", " : "", second);
     for (int k = 0; k < 2; k++) id = ebb_build_op(im->build[k], names, op, in, n_in, attributes);
-    if (made(im, id, name) == EBB_BUILD_NONE || (two && made(im, id + 1, second) == EBB_BUILD_NONE))
+    if (made(im, id, name, false) == EBB_BUILD_NONE ||
+        (two && made(im, id + 1, second, false) == EBB_BUILD_NONE))
         return EBB_BUILD_NONE;
     ebb_text_add(&im->text, "%%%s%s%s = %s", name, two ? ", %" : "", second, op);
     for (uint32_t i = 0; i < n_in; i++)
@@ -133,7 +136,7 @@ uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const
              : strcmp(word, "state") == 0 ? ebb_build_state(b, name, type, NULL)
                                           : ebb_build_constant(b, name, type, fill);
     }
-    if (made(im, id, name) == EBB_BUILD_NONE) return EBB_BUILD_NONE;
+    if (made(im, id, name, true) == EBB_BUILD_NONE) return EBB_BUILD_NONE;
     ebb_text_add(&im->text, "%%%s = %s %s", name, word, type);
     if (strcmp(word, "constant") == 0) ebb_text_add(&im->text, " fill=%s", ebb_real_text(fill, real));
     ebb_text_add(&im->text, "\n");

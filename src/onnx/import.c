@@ -145,23 +145,41 @@ static ebb_status make_nodes(onnx_import *im) {
 
 /* ---- outputs ---- */
 
+/* An output is made by an op: one that is an input or a weight as it is, by one that changes nothing. */
+static void copy_given(onnx_import *im, onnx_value *v) {
+    if (!im->id_given.at[v->id]) return;
+    char text[ONNX_SHAPE_TEXT];
+    const onnx_shape shape = onnx_shape_of(im, v->id);
+    im->node = v->maker;
+    if (onnx_is_real(im, v->id))
+        v->id = onnx_op(im, "stop_gradient", &v->id, 1, NULL);
+    else
+        v->id = onnx_op1(im, "broadcast_to", v->id, "shape=%s", onnx_shape_text(im, &shape, text));
+    im->node = NULL;
+}
+
 static ebb_status add_outputs(onnx_import *im) {
     const bool with_loss = !(im->options && im->options->no_loss);
     for (uint32_t i = 0; i < im->file->n_outputs; i++) {
         const uint32_t at = onnx_names_find(&im->by_name, im->file->outputs[i].name);
         if (at == EBB_NONE) return onnx_damaged(im->file, "an output that no node makes");
-        const onnx_value *v = &im->values.at[at];
+        onnx_value *v = &im->values.at[at];
         const bool computed = v->kind == ONNX_GRAPH && v->maker;
         if (!computed)
             return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: output %.100s is not computed from the inputs",
                             im->file->path, v->name);
+        const uint32_t source = v->id;
+        copy_given(im, v);
         const uint32_t id = v->id;
-        for (int k = 0; k < 2; k++) ebb_build_output(im->build[k], id);
-        ebb_text_add(&im->text, "output %%%s\n", im->id_name.at[id]);
-        if (with_loss && i == 0) onnx_loss_add(im, id);
+        if (!onnx_stopped(im)) {
+            for (int k = 0; k < 2; k++) ebb_build_output(im->build[k], id);
+            ebb_text_add(&im->text, "output %%%s\n", im->id_name.at[id]);
+            if (with_loss && i == 0) onnx_loss_add(im, source);
+        }
         if (onnx_stopped(im))
-            return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: its loss: %.300s", im->file->path,
-                                         im->why)
+            return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: %s %.100s: %.300s",
+                                         im->file->path, id == EBB_BUILD_NONE ? "output" : "its loss of",
+                                         im->file->outputs[i].name, im->why)
                               : im->status;
     }
     for (int k = 0; k < 2; k++) {

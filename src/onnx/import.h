@@ -76,6 +76,7 @@ typedef struct onnx_import {
     ebb_build *build[2];
     ebb_text text;
     EBB_ARRAY(const char *) id_name; /* by the builder's numbers */
+    EBB_ARRAY(bool) id_given;        /* likewise: no op made it */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
     onnx_names by_name, taken, wanted; /* wanted: what live nodes and outputs read */

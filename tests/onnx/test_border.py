@@ -83,6 +83,9 @@ ROWS = [
     row("int64 out, one of them twice", PLACES, ["x"], ["#j", "#s", "#i", "#i"]),
     row("int64 in for its size alone", [node("Shape", ["ids"], "n"), node("Concat", ["n", "four"], "s", axis=0), node("Expand", ["v", "s"], "y")], ["#ids"], ["y"]),
     row("an input that nothing reads", [node("Relu", ["x"], "y")], ["x", "mask", "#more"], ["y"]),
+    row("an input as it is", [*PRODUCT, node("Identity", ["x"], "i")], ["x"], ["i", "b"]),
+    row("inputs of whole numbers as they are", [*PRODUCT, node("Identity", ["ids"], "i"), node("Identity", ["ids"], "j")], ["x", "#ids"], ["b", "#i", "#j"]),
+    row("a weight as it is", [*PRODUCT, node("Identity", ["w"], "i")], ["x"], ["b", "i"]),
     row("a Softmax at the end", [*PRODUCT, node("Softmax", ["b"], "p", axis=1)], ["x"], ["p", "b"]),
 ]
 
