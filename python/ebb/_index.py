@@ -192,9 +192,6 @@ def set(x, key, value):
         x._replace(_shape.reshape(_shape.broadcast_to(value, tuple(lattice.shape)), x.shape))
         return
     value = _shape.reshape(_shape.broadcast_to(value, tuple(lattice.shape)), tuple(lattice.size))
-    if x.dtype == np.bool_:  # nothing spreads truth values
-        value = _shape.astype(value, "int32")
     ones = _spread_out(_fill(shape=lattice.size, value=1.0), lattice, x.shape)
     chosen = _equal(ones, _core.number(_dtype.FLOAT32, 1.0))
-    spread = _shape.astype(_spread_out(value, lattice, x.shape), x.dtype)
-    x._replace(_where(chosen, spread, x))
+    x._replace(_where(chosen, _spread_out(value, lattice, x.shape), x))

@@ -159,23 +159,6 @@ def _scalar(x):
     return _reduce_max(x, keep=False)
 
 
-def _to_logical(x):
-    """The same bytes as x has in logical order: of another shape than rank 4."""
-    shape = x.shape
-    if _dtype.is_real(x.dtype):
-        return _to_planes(x)
-    return _broadcast_to(x, shape=(1, *shape))  # rank 5 lies in logical order
-
-
-def _from_logical(x, shape):
-    n, c, h, w = shape
-    if _dtype.is_real(x.dtype):
-        return _from_planes(_reshape(x, shape=(n, c * h * w)), size=(c, h, w))
-    if x.dtype == np.bool_:
-        return _cast(_from_logical(_cast(x, to=_dtype.INT32), shape), to=_dtype.BOOL)
-    return _reduce_max(_reshape(x, shape=(1, *shape)), axis=(0,), keep=False)
-
-
 def reshape(x, shape):
     old, shape = x.shape, tuple(shape)
     if shape != old:
@@ -191,10 +174,10 @@ def reshape(x, shape):
     if _byte_order(old) == _byte_order(shape):
         return _reshape(x, shape=shape)
     if _byte_order(old) != (1, 1):
-        x = _to_logical(x)
+        x = _to_planes(x)
     if _byte_order(shape) == (1, 1):
         return _reshape(x, shape=shape)
-    return _from_logical(x, shape)
+    return _from_planes(_reshape(x, shape=(shape[0], prod(shape[1:]))), size=shape[1:])
 
 
 def transpose(x, order):

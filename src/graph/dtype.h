@@ -19,8 +19,8 @@ enum {
 typedef enum ebb_dtype_kind {
     EBB_DTYPE_FLOAT,  /* params, activations, gradients */
     EBB_DTYPE_INT,    /* labels and ids */
-    EBB_DTYPE_NARROW, /* integers below 32 bits: data, which ops take once they are cast to i32, and, of u8,
-                       * places and bits that ops keep for their gradients */
+    EBB_DTYPE_NARROW, /* integers below 32 bits: data, which ops other than moves take once they are cast to
+                       * i32, and, of u8, places and bits that ops keep for their gradients */
     EBB_DTYPE_TRUTH   /* what comparisons give */
 } ebb_dtype_kind;
 

@@ -74,8 +74,6 @@ static void arg(onnx_import *im) {
     const uint32_t y =
         onnx_op1(im, strcmp(im->node->op, "ArgMax") == 0 ? "argmax" : "argmin", x, "axis=%u", axis);
     shape.dim[0][axis] = shape.dim[1][axis] = 1;
-    if (onnx_attr_int(im, "keepdims", 1) && shape.rank == 4)
-        onnx_refuse(im, "keepdims=1 of integers of rank 4");
     onnx_give(im, 0, onnx_attr_int(im, "keepdims", 1) ? onnx_reshape(im, y, &shape) : y);
 }
 

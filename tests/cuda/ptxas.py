@@ -30,7 +30,7 @@ MOST_STACK = [(r'(sin|cos)_(f32|f16|bf16)$', 32)]
 MOST_DIVISIONS = [(r'norm_|max_pool|avg_pool|plane_|upsample|sgd|adamw|mask|pointwise|softmax_xent', 0), (r'gn_sums', 25),
                   (r'where_|reduce_block', 21), (r'take_sums', 17), (r'gn_grad', 16), (r'pick_grad', 15),
                   (r'argmax|argmin|reduce_', 12), (r'expand|bias', 10), (r'gn_stats', 8), (r'iota|uniform|normal', 7), (r'lattice|gn_', 6),
-                  (r'attention_inner', 2), (r'attention|copy_|embed', 5), (r'planes|half_planes|ln_grad', 4), (r'merge_', 3),
+                  (r'attention_inner', 2), (r'attention|copy_|embed', 5), (r'planes|half_planes|byte_planes|ln_grad', 4), (r'merge_', 3),
                   (r'sums_join|strip_sums|part_sums|dropout|spread|cumsum|merged|softmax|ln_stats|row_sums', 2),
                   (r'move_|take_|\w+_(f32|f16|bf16|i32|i16|i8|u8|bool)$', 7)]
 

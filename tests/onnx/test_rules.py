@@ -76,6 +76,10 @@ ROWS = [
     row("CumSum, exclusive, reverse", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [5, 3, 0])], [([], [0])], exclusive=1, reverse=1),
     row("OneHot", "OneHot", [([3], [1, -1, 7])], [([3, 3], [2, 5, 2, 2, 2, 5, 2, 2, 2])], [([], [3]), ([2], [2.0, 5.0])], ints=[0]),
     row("OneHot, first", "OneHot", [([2], [0, 2])], [([3, 2], [1, 0, 0, 0, 0, 1])], [([], [3]), ([2], [0.0, 1.0])], ints=[0], axis=0),
+    row("OneHot, rank 4", "OneHot", [([1, 2, 2], [0, 2, 1, 0])], [([1, 2, 2, 3], [1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0])], [([], [3]), ([2], [0.0, 1.0])], ints=[0]),
+    row("ArgMax, rank 4", "ArgMax", [([1, 2, 2, 2], [0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 6.0, 7.0])], [([1, 2, 2, 1], [1, 0, 0, 1])], axis=3),
+    row("ArgMin, rank 4", "ArgMin", [([1, 2, 2, 2], [0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 6.0, -7.0])], [([1, 1, 2, 2], [0, 0, 0, 1])], axis=1),
+    row("Reshape of integers to rank 4", "Reshape", [([2, 8], [*range(16)])], [([2, 2, 2, 2], [*range(16)])], [([4], [2, 2, 2, 2])], ints=[0]),
     row("TopK", "TopK", [([1, 4], [1.0, 3.0, 2.0, 0.0])], [([1, 2], [3, 2]), ([1, 2], [1, 2])], [([1], [2])]),
     row("TopK, smallest", "TopK", [([1, 4], [1.0, 3.0, 2.0, 0.0])], [([1, 3], [0, 1, 2]), ([1, 3], [3, 0, 2])], [([1], [3])], largest=0),
     row("RMSNormalization", "RMSNormalization", [([1, 2], [3.0, 4.0])], [([1, 2], [3 / math.sqrt(12.5), 8 / math.sqrt(12.5)])], [([2], [1.0, 2.0])]),
@@ -135,6 +139,29 @@ def masked_and_causal():
 
 
 ROWS.append(masked_and_causal())
+
+
+def of_rank_4(what, nodes, given, wanted):
+    """What is no real number, in rank 4, which lies in an order of its own. given: (dims, numbers), whole ones and floats."""
+    known = [tensor("one", [1], [1]), tensor("two", [1], [2]), tensor("shape", [4], [1, 2, 2, 2]), tensor("flat", [2], [2, 4]),
+             tensor("all", [], [1.0], floats=True), tensor("low", [], [-10000.0], floats=True)]
+    whole = [all(isinstance(n, int) for n in numbers) for _, numbers in given]
+    ports = [port(f"x{i}", dims, INT64 if ints else FLOAT) for i, ((dims, _), ints) in enumerate(zip(given, whole))]
+    data = graph(nodes, known, ports, [port("y", wanted[0])])
+    fed = {f"x{i}": struct.pack(f"<{len(numbers)}{'i' if ints else 'f'}", *numbers) for i, ((_, numbers), ints) in enumerate(zip(given, whole))}
+    return what, data, fed, [wanted[1]]
+
+
+ROWS.append(of_rank_4("A mask of tokens beside scores",
+    [node("Unsqueeze", ["x0", "one"], "a"), node("Unsqueeze", ["a", "two"], "b"), node("Cast", ["b"], "c", to=1), node("Sub", ["all", "c"], "d"),
+     node("Mul", ["d", "low"], "e"), node("Add", ["x1", "e"], "f"), node("Softmax", ["f"], "y", axis=-1)],
+    [([2, 3], [1, 1, 0, 1, 0, 0]), ([2, 2, 1, 3], [0.0] * 12)], ([2, 2, 1, 3], [0.5, 0.5, 0, 0.5, 0.5, 0, 1, 0, 0, 1, 0, 0])))
+ROWS.append(of_rank_4("A choice by truth values of rank 4",
+    [node("Cast", ["x0"], "a", to=9), node("Reshape", ["a", "shape"], "b"), node("Not", ["b"], "c"), node("Where", ["c", "x1", "all"], "y")],
+    [([1, 8], [1, 0, 0, 1, 0, 1, 1, 0]), ([1, 2, 2, 2], [float(n) for n in range(2, 10)])], ([1, 2, 2, 2], [1, 3, 4, 1, 6, 1, 1, 9])))
+ROWS.append(of_rank_4("Truth values from rank 4",
+    [node("Less", ["x0", "all"], "a"), node("Transpose", ["a"], "b", perm=[0, 2, 3, 1]), node("Reshape", ["b", "flat"], "y")],
+    [([1, 2, 2, 2], [0.0, 2.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0])], ([2, 4], [True, False, False, False, False, True, True, True])))
 
 
 def unpacked(data, n):

@@ -120,6 +120,8 @@ class Edges(unittest.TestCase):
             same(F.pad(tensor(x), ((1, 0), (0, 2)), constant_value=value),
                  np.pad(x, ((1, 0), (0, 2), (0, 0)), constant_values=value))
         same(F.pad(tensor([1, 2]), ((1, 1),), constant_value=7), [7, 1, 2, 7])
+        truths = draw(2, 3, 4, 1) > 0
+        same(F.pad(tensor(truths), ((0, 1), (2, 0))), np.pad(truths, ((0, 1), (2, 0), (0, 0), (0, 0))))
         for text, args in (("cannot be reflected", (((3, 0),), "reflect")), ("mode 'wrap'", (((1, 0),), "wrap")),
                            ("a tensor of 3 axes", (((-1, 0),),))):
             with self.assertRaisesRegex(ValueError, text):

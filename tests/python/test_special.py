@@ -194,15 +194,24 @@ class Narrow(unittest.TestCase):
                 np.testing.assert_array_equal(tensor(x).astype(b).numpy(), x.astype(b), f"{a} {b}")
         np.testing.assert_array_equal(tensor([300, -1]).astype("uint8").numpy(), [44, 255])
 
+    def test_moves_are_of_their_own_bytes(self):
+        for dtype in (*NARROW, np.bool_):
+            f = trace(lambda x: F.concat([x.reshape(1, 3, 4, 2), x.transpose(0, 2, 3, 1)], 1)[:, ::-1].reshape(-1))
+            for _ in range(2):
+                f(tensor(np.zeros((1, 2, 3, 4), dtype)))
+            self.assertIn("from_planes", f.text(), dtype)
+            self.assertNotIn("cast", f.text(), dtype)
+
     def test_moved_reduced_and_indexed(self):
         for dtype in NARROW:
             a = np.arange(24).reshape(1, 2, 3, 4).astype(dtype)
             for f in (lambda x: x.transpose(0, 2, 3, 1), lambda x: x.reshape(4, 6), lambda x: x[:, 1, ::2], lambda x: x[..., [2, 0]],
-                      lambda x: x.max(axis=1), lambda x: x.T):
+                      lambda x: x.max(axis=1), lambda x: x.T, lambda x: x.reshape(4, 6).reshape(1, 3, 4, 2)):
                 want = f(a)
-                y = f(tensor(a))
-                self.assertEqual((y.shape, y.dtype), (want.shape, want.dtype))
-                np.testing.assert_array_equal(y.numpy(), want)
+                for g in ways(f):
+                    y = g(tensor(a))
+                    self.assertEqual((y.shape, y.dtype), (want.shape, want.dtype))
+                    np.testing.assert_array_equal(y.numpy(), want)
             x = tensor(a)
             x[0, 0] = 9
             x += 1

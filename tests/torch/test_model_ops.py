@@ -40,7 +40,7 @@ ROWS = {
         lambda x: F.conv2d(x, W2, torch.ones(6), (2, 1), (1, 2), (1, 2), 2), lambda x: F.conv2d(x, torch.ones(4, 1, 3, 3), padding="same", groups=4),
         lambda x: F.conv_transpose2d(x, WT, stride=2, padding=1, output_padding=1), lambda x: F.group_norm(x, 2, torch.ones(4), torch.ones(4)), lambda x: F.instance_norm(x),
         lambda x: F.max_pool2d(x, 3, 2, 1), lambda x: F.avg_pool2d(x, 2, 1, 1, count_include_pad=False), lambda x: F.adaptive_avg_pool2d(x, (4, 3)), lambda x: F.adaptive_avg_pool2d(x, 1),
-        lambda x: F.interpolate(x, scale_factor=2), lambda x: F.pad(x, (1, 2, 0, 3), value=0.5), lambda x: x.mean((2, 3)), lambda x: x.flatten(1).view(2, 12, 10), lambda x: x.permute(0, 2, 3, 1) * 2,
+        lambda x: F.interpolate(x, scale_factor=2), lambda x: F.pad(x, (1, 2, 0, 3), value=0.5), lambda x: x.mean((2, 3)), lambda x: x.flatten(1).view(2, 12, 10), lambda x: x.permute(0, 2, 3, 1) * 2, lambda x: x * x.argmax(3, keepdim=True),
         lambda x: F.pixel_shuffle(x, 2), lambda x: x.reshape(2, 2, 2, 6, 5).transpose(1, 2).reshape(2, 4, 6, 5), lambda x: x.softmax(1), lambda x: x.view(2, 4, 30) @ x.view(2, 30, 4),
         lambda x: F.scaled_dot_product_attention(x, x * 2, x - 1, is_causal=True), lambda x: F.scaled_dot_product_attention(x, x[:, :, :4], x[:, :, 1:5], scale=0.3),
         lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=torch.tensor([1, 1, 0, 1, 1, 1]).bool().expand(6, 6)), lambda x: F.prelu(x, torch.tensor([0.1, 0.2, 0.3, 0.4])),

@@ -141,21 +141,15 @@ class Text:
         if planes(root.shape) == planes(shape):
             made = self.view(root, shape)
         else:
-            inner = root if planes(root.shape) is None else self.moved(root, "flatten", (root.shape[0], math.prod(root.shape[1:])))
+            inner = root if planes(root.shape) is None else self.op("flatten", root, result=(root.shape[0], math.prod(root.shape[1:])))
             made = self.view(inner, shape if planes(shape) is None else (shape[0], math.prod(shape[1:])))
             if planes(shape) is not None:
-                made = self.moved(made, "from_planes", shape, size=shape[1:])
+                made = self.op("from_planes", made, result=shape, size=shape[1:])
         made.same = root
         return made
 
     def view(self, x, shape):
         return x if x.shape == tuple(shape) else self.op("reshape", x, result=shape, shape=tuple(shape))
-
-    def moved(self, x, op, shape, **attributes):
-        """These two are ops of reals."""
-        if x.dtype == "i32":
-            raise Refused(f"integers {x!r} as {tuple(shape)}: of rank 4, only reals change their order")
-        return self.cast(self.op(op, self.real(x), result=shape, **attributes), x.dtype)
 
     def permute(self, x, order):
         source, before = x.turned or (x, tuple(range(len(x.shape))))

@@ -91,6 +91,16 @@ static inline int64_t cpu_ceil_div(int64_t a, int64_t b) {
     return a / b + (a % b != 0);
 }
 
+/* What only moves elements asks for their size alone: a function name_T for each that there is, of a macro
+ * of T, and the one for a dtype. */
+#define CPU_BY_BYTES(macro)       macro(uint8_t) macro(uint16_t) macro(uint32_t) macro(uint64_t)
+#define CPU_OF_BYTES(name, dtype) CPU_OF_BYTES_(name, ebb_dtype_bytes(dtype))
+#define CPU_OF_BYTES_(name, bytes)    \
+    ((bytes) == 1   ? name##_uint8_t  \
+     : (bytes) == 2 ? name##_uint16_t \
+     : (bytes) == 4 ? name##_uint32_t \
+                    : name##_uint64_t)
+
 /* CPU_VECTOR: compiled once for each vector width and chosen when the program starts. Bits do not change:
  * products and sums are not contracted, and what is summed across elements has its order written down. Once
  * under sanitizers, whose checks keep a loop from being vectorized.

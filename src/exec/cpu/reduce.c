@@ -1,67 +1,37 @@
-/* cpu/reduce.c: places repeated along an axis, and pictures upsampled with the sums that are its gradient.
- */
+/* cpu/reduce.c: pictures upsampled, with the sums that are its gradient. */
 #include "exec/cpu/cpu.h"
 
 enum { TILE = 64 };
 
-typedef struct along {
-    ebb_axis axis;
-    const float *x;
-    float *y;
-} along;
-
-/* ---- expand -------------------------------------------------------------------------------------- */
-
-/* begin and end in places along the axis, over all that stands before it. */
-static void expand_span(const void *ctx, int64_t begin, int64_t end) {
-    const along *s = ctx;
-    const int64_t size = s->axis.size, inner = s->axis.inner;
-    int64_t o = begin / size, i = begin % size;
-    for (int64_t at = begin; at < end; at++) {
-        if (inner == 1) {
-            s->y[at] = s->x[o];
-        } else {
-            memcpy(s->y + at * inner, s->x + o * inner, (size_t)inner * sizeof *s->y);
-        }
-        if (++i < size) continue;
-        i = 0;
-        o++;
-    }
-}
-
-static ebb_status expand_launch(const ebb_kernel_run *run) {
-    const along s = {ebb_axis_of(&run->call->out[0], run->call->attr[EBB_EXPAND_AXIS].i[0]),
-                     run->launch->in[0], run->launch->out[0]};
-    cpu_spans(cpu_of(run->backend), s.axis.outer * s.axis.size, 1, ebb_type_bytes(&run->call->out[0]),
-              expand_span, &s);
-    return EBB_OK;
-}
-
-CPU_KERNEL(expand, EBB_TAKES(F32), CPU_STREAM, .launch = expand_launch);
-
 /* ---- upsample ------------------------------------------------------------------------------------ */
 
 typedef struct picture {
-    const float *from;
-    float *to;
-    int64_t rows, w, c; /* of the smaller picture: n * h */
-    int64_t fh, fw;
+    const void *from;
+    void *to;
+    int64_t rows, w, c;    /* of the smaller picture: n * h */
+    int64_t fh, fw, pixel; /* bytes of all channels of one */
 } picture;
 
 static picture picture_of(const ebb_kernel_run *run, const ebb_type *small, const ebb_attr *factor) {
     const int64_t *d = small->dim;
-    return (picture){run->launch->in[0], run->launch->out[0], d[0] * d[2], d[3], d[1],
-                     factor->i[0],       factor->i[1]};
+    return (picture){run->launch->in[0],
+                     run->launch->out[0],
+                     d[0] * d[2],
+                     d[3],
+                     d[1],
+                     factor->i[0],
+                     factor->i[1],
+                     d[1] * ebb_dtype_bytes(small->dtype)};
 }
 
 /* begin and end in rows of y. */
 static void upsample_span(const void *ctx, int64_t begin, int64_t end) {
     const picture *p = ctx;
     for (int64_t row = begin; row < end; row++) {
-        const float *from = p->from + row / p->fh * p->w * p->c;
-        float *to = p->to + row * p->w * p->fw * p->c;
-        for (int64_t w = 0; w < p->w; w++, from += p->c) {
-            for (int64_t j = 0; j < p->fw; j++, to += p->c) memcpy(to, from, (size_t)p->c * sizeof *to);
+        const char *from = (const char *)p->from + row / p->fh * p->w * p->pixel;
+        char *to = (char *)p->to + row * p->w * p->fw * p->pixel;
+        for (int64_t w = 0; w < p->w; w++, from += p->pixel) {
+            for (int64_t j = 0; j < p->fw; j++, to += p->pixel) memcpy(to, from, (size_t)p->pixel);
         }
     }
 }
@@ -73,14 +43,15 @@ static ebb_status upsample_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(upsample, EBB_TAKES(F32), CPU_STREAM, .launch = upsample_launch);
+CPU_KERNEL(upsample, EBB_TAKES_ALL, CPU_STREAM, .launch = upsample_launch);
 
 /* begin and end in rows of dx. */
 CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const picture *p = ctx;
     const int64_t from_row = p->w * p->fw * p->c;
     for (int64_t at = begin * p->w; at < end * p->w; at++) {
-        const float *from = p->from + at / p->w * p->fh * from_row + at % p->w * p->fw * p->c;
+        const float *from =
+            (const float *)p->from + at / p->w * p->fh * from_row + at % p->w * p->fw * p->c;
         for (int64_t first = 0; first < p->c; first += TILE) {
             const int64_t width = ebb_min_i64(p->c - first, TILE);
             double sum[TILE] = {0};
@@ -89,7 +60,7 @@ CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_
 #pragma omp simd
                 for (int64_t k = 0; k < width; k++) sum[k] += dy[k];
             }
-            for (int64_t k = 0; k < width; k++) p->to[at * p->c + first + k] = (float)sum[k];
+            for (int64_t k = 0; k < width; k++) ((float *)p->to)[at * p->c + first + k] = (float)sum[k];
         }
     }
 }

@@ -83,40 +83,42 @@ static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
                      attr[EBB_SLICE_GRAD_BEGIN].i[0], slice_grad_span);
 }
 
-CPU_KERNEL(slice_grad, EBB_TAKES(F32, I32), CPU_STREAM, .launch = slice_grad_launch);
+CPU_KERNEL(slice_grad, EBB_TAKES_ALL, CPU_STREAM, .launch = slice_grad_launch);
 
 /* ---- to_planes, from_planes: transposes ---------------------------------------------------------- */
 
-enum { TILE = 32 }; /* floats: a tile of both sides fits in the first-level cache */
+enum { TILE = 32 }; /* elements: a tile of both sides fits in the first-level cache */
 
 typedef struct transpose {
-    const float *from; /* [n][rows][columns] */
-    float *to;         /* [n][columns][rows] */
+    const void *from; /* [n][rows][columns] */
+    void *to;         /* [n][columns][rows] */
     int64_t rows, columns;
 } transpose;
 
 /* begin and end in tiles of columns, over all images. */
-static void transpose_span(const void *ctx, int64_t begin, int64_t end) {
-    const transpose *t = ctx;
-    const int64_t tiles = cpu_ceil_div(t->columns, TILE), plane = t->rows * t->columns;
-    for (int64_t i = begin; i < end; i++) {
-        const float *from = t->from + i / tiles * plane;
-        float *to = t->to + i / tiles * plane;
-        const int64_t c0 = i % tiles * TILE, c1 = ebb_min_i64(c0 + TILE, t->columns);
-        for (int64_t r0 = 0; r0 < t->rows; r0 += TILE) {
-            const int64_t r1 = ebb_min_i64(r0 + TILE, t->rows);
-            for (int64_t c = c0; c < c1; c++)
-                for (int64_t r = r0; r < r1; r++) to[c * t->rows + r] = from[r * t->columns + c];
-        }
+#define TRANSPOSE(T)                                                                             \
+    static void transpose_##T(const void *ctx, int64_t begin, int64_t end) {                     \
+        const transpose *t = ctx;                                                                \
+        const int64_t rows = t->rows, columns = t->columns, tiles = cpu_ceil_div(columns, TILE); \
+        for (int64_t i = begin; i < end; i++) {                                                  \
+            const T *from = (const T *)t->from + i / tiles * rows * columns;                     \
+            T *to = (T *)t->to + i / tiles * rows * columns;                                     \
+            const int64_t c0 = i % tiles * TILE, c1 = ebb_min_i64(c0 + TILE, columns);           \
+            for (int64_t r0 = 0; r0 < rows; r0 += TILE) {                                        \
+                const int64_t r1 = ebb_min_i64(r0 + TILE, rows);                                 \
+                for (int64_t c = c0; c < c1; c++)                                                \
+                    for (int64_t r = r0; r < r1; r++) to[c * rows + r] = from[r * columns + c];  \
+            }                                                                                    \
+        }                                                                                        \
     }
-}
+CPU_BY_BYTES(TRANSPOSE)
 
 static ebb_status run_transpose(const ebb_kernel_run *run, const ebb_type *image, bool to_planes) {
     const int64_t *d = image->dim, places = d[2] * d[3];
     const transpose t = {run->launch->in[0], run->launch->out[0], to_planes ? places : d[1],
                          to_planes ? d[1] : places};
     cpu_spans(cpu_of(run->backend), d[0] * cpu_ceil_div(t.columns, TILE), 1, 2 * ebb_type_bytes(image),
-              transpose_span, &t);
+              CPU_OF_BYTES(transpose, image->dtype), &t);
     return EBB_OK;
 }
 
@@ -128,5 +130,5 @@ static ebb_status from_planes_launch(const ebb_kernel_run *run) {
     return run_transpose(run, &run->call->out[0], false);
 }
 
-CPU_KERNEL(to_planes, EBB_TAKES(F32), CPU_RATE(20000, 17000), .launch = to_planes_launch);
-CPU_KERNEL(from_planes, EBB_TAKES(F32), CPU_RATE(20000, 17000), .launch = from_planes_launch);
+CPU_KERNEL(to_planes, EBB_TAKES_ALL, CPU_RATE(20000, 17000), .launch = to_planes_launch);
+CPU_KERNEL(from_planes, EBB_TAKES_ALL, CPU_RATE(20000, 17000), .launch = from_planes_launch);

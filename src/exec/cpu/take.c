@@ -51,8 +51,7 @@ typedef struct taking {
             ebb_walk_on(&t->walk, &at, n);                                                              \
         }                                                                                               \
     }
-TAKE(uint32_t)
-TAKE(uint8_t)
+CPU_BY_BYTES(TAKE)
 
 static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool whole) {
     const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
@@ -66,19 +65,19 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool wh
                 .stride = axis.inner};
     ebb_take_walk(run->call, n_i, whole, &t.walk);
     cpu_spans(cpu_of(run->backend), ebb_type_count(y), CPU_ALIGNMENT, 2 * ebb_type_bytes(y),
-              ebb_dtype_bytes(x->dtype) == 1 ? take_uint8_t : take_uint32_t, &t);
+              CPU_OF_BYTES(take, x->dtype), &t);
     return EBB_OK;
 }
 
 static ebb_status take_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, run->call->in[1].rank, false);
 }
-CPU_KERNEL(take, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 12000), .launch = take_launch);
+CPU_KERNEL(take, EBB_TAKES_ALL, CPU_RATE(20000, 12000), .launch = take_launch);
 
 static ebb_status pick_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 0, true);
 }
-CPU_KERNEL(pick, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 5000), .launch = pick_launch);
+CPU_KERNEL(pick, EBB_TAKES_ALL, CPU_RATE(20000, 5000), .launch = pick_launch);
 
 static ebb_status sort_grad_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 1, true);

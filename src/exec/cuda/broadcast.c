@@ -21,9 +21,9 @@ void cuda_strides_of(const ebb_walk *walk, cuda_strides *out) {
 
 /* Results of a thread: by the kernel's types, as CUDA_PLACES_SIDE has it; those of `where` are always 4. */
 static int64_t side_of(const ebb_call *call) {
-    const bool low = ebb_dtype_low(call->out[0].dtype) ||
-                     (call->n_in > 0 && ebb_dtype_low(call->in[call->n_in - 1].dtype));
-    return low && call->op->code != EBB_OP_where ? 8 : 4;
+    const bool two_bytes = ebb_dtype_bytes(call->out[0].dtype) == 2 ||
+                           (call->n_in > 0 && ebb_dtype_bytes(call->in[call->n_in - 1].dtype) == 2);
+    return two_bytes && call->op->code != EBB_OP_where ? 8 : 4;
 }
 
 static ebb_status launch(const ebb_kernel_run *run, const ebb_walk *walk, cuda_kernel_id kernel) {
@@ -118,9 +118,15 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
         [EBB_I16] = {[EBB_I32] = CUDA_KERNEL_cast_i16_i32}};
     return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
 }
-CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, U8, BOOL, I8, I16), CUDA_SWEEP, .launch = cast_launch);
+CUDA_OP(cast, CUDA_ALL, CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
+
+ebb_status cuda_launch_moves(const ebb_kernel_run *run, const ebb_walk *walk) {
+    return launch(run, walk,
+                  cuda_kernel_by_bytes(run->call->in[0].dtype, CUDA_KERNEL_move_8, CUDA_KERNEL_move_16,
+                                       CUDA_KERNEL_move_32));
+}
 
 static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EBB_MAX_RANK],
                               const int64_t *begin, const int64_t *step) {
@@ -128,11 +134,7 @@ static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EB
     ebb_walk_begin(&walk, &run->call->out[0]);
     ebb_walk_operand(&walk, &run->call->in[0], along, begin, step);
     ebb_walk_end(&walk);
-    const int64_t bytes = ebb_dtype_bytes(run->call->in[0].dtype);
-    return launch(run, &walk,
-                  bytes == 1   ? CUDA_KERNEL_move_8
-                  : bytes == 2 ? CUDA_KERNEL_move_16
-                               : CUDA_KERNEL_move_32);
+    return cuda_launch_moves(run, &walk);
 }
 
 static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
@@ -140,14 +142,14 @@ static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
     (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(broadcast_to, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
+CUDA_OP(broadcast_to, CUDA_ALL, CUDA_SWEEP, .launch = broadcast_to_launch);
 
 static ebb_status permute_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     ebb_permute_along(&run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(permute, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
+CUDA_OP(permute, CUDA_ALL, EBB_RATE(50, 40, 2500), .launch = permute_launch);
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 
@@ -157,8 +159,7 @@ static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
     return launch_move(run, same_axes, attr[EBB_STRIDED_BEGIN].i, attr[EBB_STRIDED_STEP].i);
 }
-CUDA_OP(strided_slice, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), EBB_RATE(50, 40, 2500),
-        .launch = strided_slice_launch);
+CUDA_OP(strided_slice, CUDA_ALL, EBB_RATE(50, 40, 2500), .launch = strided_slice_launch);
 
 static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
     const ebb_type *dy = &run->call->in[0], *dx = &run->call->out[0];
@@ -172,9 +173,9 @@ static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
         args.many[d] = dy->dim[walk.axis[d]];
     }
     cuda_strides_of(&walk, &args.whole);
-    return cuda_launch(run->backend,
-                       ebb_dtype_low(dx->dtype) ? CUDA_KERNEL_lattice_16 : CUDA_KERNEL_lattice,
-                       cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args);
+    return cuda_launch(
+        run->backend,
+        cuda_kernel_by_bytes(dx->dtype, CUDA_KERNEL_lattice_8, CUDA_KERNEL_lattice_16, CUDA_KERNEL_lattice),
+        cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args);
 }
-CUDA_OP(strided_slice_grad, CUDA_REALS | EBB_TAKES(I32), EBB_RATE(50, 40, 2500),
-        .launch = strided_slice_grad_launch);
+CUDA_OP(strided_slice_grad, CUDA_ALL, EBB_RATE(50, 40, 2500), .launch = strided_slice_grad_launch);

@@ -70,6 +70,13 @@ static inline cuda_element cuda_element_of(ebb_dtype dtype) {
 static inline cuda_kernel_id cuda_kernel_for(cuda_kernel_id f32, ebb_dtype dtype) {
     return (cuda_kernel_id)((int)f32 + (int)cuda_element_of(dtype));
 }
+/* All dtypes that are here. What only moves elements asks for their bytes alone. */
+#define CUDA_ALL (CUDA_REALS | EBB_TAKES(I32, U8, BOOL, I8, I16))
+static inline cuda_kernel_id cuda_kernel_by_bytes(ebb_dtype dtype, cuda_kernel_id one, cuda_kernel_id two,
+                                                  cuda_kernel_id four) {
+    const int64_t bytes = ebb_dtype_bytes(dtype);
+    return bytes == 1 ? one : bytes == 2 ? two : four;
+}
 
 /* A call's kernel: ebb_kernel_find of this backend's table. */
 EBB_CHECKED ebb_status cuda_kernel_find(ebb_backend *backend, const ebb_call *call,

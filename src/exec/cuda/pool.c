@@ -1,4 +1,5 @@
 /* cuda/pool.c: launches of kernels/pool.h and kernels/pool_grad.h. */
+#include "exec/cuda/broadcast.h"
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/pool_grad.h"
 
@@ -129,14 +130,26 @@ static cuda_pool factors_of(const ebb_type *small, const ebb_type *large, const 
     return s;
 }
 
+/* What is no real number: each row and each pixel stays where it is while its copies are made. */
+static ebb_status launch_repeated(const ebb_kernel_run *run) {
+    const ebb_type *x = &run->call->in[0];
+    const int64_t *d = x->dim, *factor = run->call->attr[EBB_UPSAMPLE_FACTOR].i, row = d[3] * d[1];
+    const ebb_walk walk = {.n_dims = 5,
+                           .n_operands = 1,
+                           .size = {d[0] * d[2], factor[0], d[3], factor[1], d[1]},
+                           .stride = {{row, 0, d[1], 0, 1}}};
+    return cuda_launch_moves(run, &walk);
+}
+
 static ebb_status upsample_launch(const ebb_kernel_run *run) {
+    if (!ebb_dtype_real(run->call->in[0].dtype)) return launch_repeated(run);
     const cuda_pool_args args = {.s = factors_of(&run->call->in[0], &run->call->out[0], run->call->attr),
                                  .x = run->launch->in[0],
                                  .to = run->launch->out[0]};
     return launch_pool(run, CUDA_KERNEL_upsample, &args, args.s.oh, args.s.ow);
 }
 
-CUDA_OP(upsample, CUDA_REALS, CUDA_SWEEP, .supports = plane_supports, .launch = upsample_launch);
+CUDA_OP(upsample, CUDA_ALL, CUDA_SWEEP, .supports = plane_supports, .launch = upsample_launch);
 
 static ebb_status upsample_grad_launch(const ebb_kernel_run *run) {
     const cuda_pool_args args = {.s = factors_of(&run->call->out[0], &run->call->in[0], run->call->attr),

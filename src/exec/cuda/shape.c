@@ -25,12 +25,11 @@ static bool pair_up(const ebb_type *type, cuda_copy_rows_args *a) {
 static ebb_status launch_copy_rows(const ebb_kernel_run *run, cuda_copy_rows_args args) {
     const ebb_type *type = &run->call->out[0];
     const bool pairs = pair_up(type, &args);
-    const int64_t bytes = pairs ? 4 : ebb_dtype_bytes(type->dtype);
     args.quads = whole_quads(&args);
     return cuda_launch(run->backend,
-                       bytes == 1   ? CUDA_KERNEL_copy_byte_rows
-                       : bytes == 2 ? CUDA_KERNEL_copy_half_rows
-                                    : CUDA_KERNEL_copy_rows,
+                       pairs ? CUDA_KERNEL_copy_rows
+                             : cuda_kernel_by_bytes(type->dtype, CUDA_KERNEL_copy_byte_rows,
+                                                    CUDA_KERNEL_copy_half_rows, CUDA_KERNEL_copy_rows),
                        cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
 
@@ -48,7 +47,7 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
     }
     return status;
 }
-CUDA_OP(concat, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = concat_launch);
+CUDA_OP(concat, CUDA_ALL, CUDA_SWEEP, .launch = concat_launch);
 
 static ebb_status slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
@@ -62,7 +61,7 @@ static ebb_status slice_launch(const ebb_kernel_run *run) {
                                 .n = ebb_type_count(&run->call->out[0])};
     return launch_copy_rows(run, args);
 }
-CUDA_OP(slice, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = slice_launch);
+CUDA_OP(slice, CUDA_ALL, CUDA_SWEEP, .launch = slice_launch);
 
 static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
@@ -74,19 +73,23 @@ static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
                                  .to_row = attr[EBB_SLICE_GRAD_TOTAL].i[0] * dy.inner,
                                  .to_first = attr[EBB_SLICE_GRAD_BEGIN].i[0] * dy.inner,
                                  .n = ebb_type_count(&run->call->out[0])};
-    const bool half = !pair_up(&run->call->out[0], &args) && ebb_dtype_low(run->call->out[0].dtype);
+    const ebb_type *type = &run->call->out[0];
+    const bool pairs = pair_up(type, &args);
     args.quads = whole_quads(&args);
-    return cuda_launch(run->backend, half ? CUDA_KERNEL_embed_half_rows : CUDA_KERNEL_embed_rows,
+    return cuda_launch(run->backend,
+                       pairs ? CUDA_KERNEL_embed_rows
+                             : cuda_kernel_by_bytes(type->dtype, CUDA_KERNEL_embed_byte_rows,
+                                                    CUDA_KERNEL_embed_half_rows, CUDA_KERNEL_embed_rows),
                        cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(slice_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = slice_grad_launch);
+CUDA_OP(slice_grad, CUDA_ALL, CUDA_SWEEP, .launch = slice_grad_launch);
 
 /* ---- expand, bias ----------------------------------------------------------------------------------- */
 
 static ebb_status expand_launch(const ebb_kernel_run *run) {
     const ebb_type *type = &run->call->out[0];
     const ebb_axis y = ebb_axis_of(type, run->call->attr[EBB_EXPAND_AXIS].i[0]);
-    const bool low = ebb_dtype_low(type->dtype), pairs = low && y.inner % 2 == 0;
+    const bool pairs = ebb_dtype_bytes(type->dtype) == 2 && y.inner % 2 == 0;
     const int64_t each = pairs ? 2 : 1, inner = y.inner / each;
     const cuda_expand_args args = {.x = run->launch->in[0],
                                    .y = run->launch->out[0],
@@ -94,10 +97,13 @@ static ebb_status expand_launch(const ebb_kernel_run *run) {
                                    .inner = inner,
                                    .n = ebb_type_count(type) / each,
                                    .quads = inner % 4 == 0};
-    return cuda_launch(run->backend, low && !pairs ? CUDA_KERNEL_expand_half : CUDA_KERNEL_expand,
+    return cuda_launch(run->backend,
+                       pairs ? CUDA_KERNEL_expand
+                             : cuda_kernel_by_bytes(type->dtype, CUDA_KERNEL_expand_byte,
+                                                    CUDA_KERNEL_expand_half, CUDA_KERNEL_expand),
                        cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(expand, CUDA_REALS, CUDA_SWEEP, .launch = expand_launch);
+CUDA_OP(expand, CUDA_ALL, CUDA_SWEEP, .launch = expand_launch);
 
 static ebb_status bias_launch(const ebb_kernel_run *run) {
     const ebb_type *x = &run->call->in[0];
@@ -123,8 +129,9 @@ static ebb_status planes_launch(const ebb_kernel_run *run, int64_t n_images, int
                                    .columns = columns,
                                    .tiles_down = cuda_blocks_of(rows, CUDA_PLANES_TILE),
                                    .tiles_across = cuda_blocks_of(columns, CUDA_PLANES_TILE)};
-    const bool low = ebb_dtype_low(run->call->out[0].dtype);
-    return cuda_launch(run->backend, low ? CUDA_KERNEL_half_planes : CUDA_KERNEL_planes,
+    return cuda_launch(run->backend,
+                       cuda_kernel_by_bytes(run->call->out[0].dtype, CUDA_KERNEL_byte_planes,
+                                            CUDA_KERNEL_half_planes, CUDA_KERNEL_planes),
                        n_images * args.tiles_down * args.tiles_across, &args);
 }
 
@@ -132,10 +139,10 @@ static ebb_status to_planes_launch(const ebb_kernel_run *run) {
     const int64_t *x = run->call->in[0].dim;
     return planes_launch(run, x[0], x[2] * x[3], x[1]);
 }
-CUDA_OP(to_planes, CUDA_REALS, CUDA_SWEEP, .launch = to_planes_launch);
+CUDA_OP(to_planes, CUDA_ALL, CUDA_SWEEP, .launch = to_planes_launch);
 
 static ebb_status from_planes_launch(const ebb_kernel_run *run) {
     const int64_t *y = run->call->out[0].dim;
     return planes_launch(run, y[0], y[1], y[2] * y[3]);
 }
-CUDA_OP(from_planes, CUDA_REALS, CUDA_SWEEP, .launch = from_planes_launch);
+CUDA_OP(from_planes, CUDA_ALL, CUDA_SWEEP, .launch = from_planes_launch);

@@ -22,23 +22,21 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool wh
     ebb_walk walk;
     ebb_take_walk(run->call, n_i, whole, &walk);
     cuda_strides_of(&walk, &args.walk);
-    const int64_t bytes = ebb_dtype_bytes(x->dtype);
-    return cuda_launch(run->backend,
-                       bytes == 1   ? CUDA_KERNEL_take_8
-                       : bytes == 2 ? CUDA_KERNEL_take_16
-                                    : CUDA_KERNEL_take_32,
-                       cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
+    return cuda_launch(
+        run->backend,
+        cuda_kernel_by_bytes(x->dtype, CUDA_KERNEL_take_8, CUDA_KERNEL_take_16, CUDA_KERNEL_take_32),
+        cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
 }
 
 static ebb_status take_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, run->call->in[1].rank, false);
 }
-CUDA_OP(take, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), TAKE_RATE, .launch = take_launch);
+CUDA_OP(take, CUDA_ALL, TAKE_RATE, .launch = take_launch);
 
 static ebb_status pick_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 0, true);
 }
-CUDA_OP(pick, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), TAKE_RATE, .launch = pick_launch);
+CUDA_OP(pick, CUDA_ALL, TAKE_RATE, .launch = pick_launch);
 
 static ebb_status sort_grad_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 1, true);

@@ -174,9 +174,9 @@ static ebb_status expand_infer(ebb_env *env, const ebb_call *call, ebb_type *out
     const int64_t axis = call->attr[EBB_EXPAND_AXIS].i[0];
     const ebb_type *x = &call->in[0];
     char text[EBB_TYPE_TEXT];
-    if (!ebb_dtype_real(x->dtype) || axis >= x->rank)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 and have an axis %lld",
-                        call->op->name, ebb_type_text(x, text), (long long)axis);
+    if (axis >= x->rank)
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has no axis %lld", call->op->name,
+                        ebb_type_text(x, text), (long long)axis);
     if (x->dim[axis] != 1)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld places along axis %lld: it must have 1",
                         call->op->name, ebb_type_text(x, text), (long long)x->dim[axis], (long long)axis);
@@ -212,7 +212,7 @@ static ebb_status upsample_grad_bind(ebb_env *env, const ebb_call *call, ebb_rul
     return EBB_OK;
 }
 
-EBB_DEFINE(upsample, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
+EBB_DEFINE(upsample, EBB_RULE(1, 1, "x:all[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
            EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(upsample_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w]"), EBB_LIST(attrs, upsample_attrs),
            .bind = upsample_grad_bind, EBB_FLOPS(1), EBB_GRAD(upsample, "dy"));

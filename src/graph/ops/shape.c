@@ -107,10 +107,10 @@ EBB_DEFINE(stop_gradient, EBB_RULE(1, 1, "x[*] -> [*]"), .cost = ebb_cost_nothin
 
 static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_type *x = &call->in[0];
-    if (x->rank == 0 || !ebb_dtype_real(x->dtype)) {
+    if (x->rank == 0) {
         char text[EBB_TYPE_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 of rank 1 or more",
-                        call->op->name, ebb_type_text(x, text));
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must have rank 1 or more", call->op->name,
+                        ebb_type_text(x, text));
     }
     *out = (ebb_type){.dtype = x->dtype, .rank = 2, .dim = {x->dim[0], ebb_type_count(x) / x->dim[0]}};
     return EBB_OK;
@@ -182,12 +182,12 @@ static void to_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_from_planes, dout, 1, attr)[0]);
 }
 
-EBB_DEFINE(to_planes, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,f] where f=c*h*w"), EBB_FLOPS(0),
+EBB_DEFINE(to_planes, EBB_RULE(1, 1, "x:all[n,c,h,w] -> [n,f] where f=c*h*w"), EBB_FLOPS(0),
            .grad = to_planes_grad, EBB_RUNS(FOLLOWS));
 
 static const ebb_attr_info from_planes_attrs[] = {[EBB_PLANES_SIZE] =
                                                       EBB_INTS_NEEDED("size", 3, 1, EBB_ATTR_SIZE_MAX)};
-EBB_DEFINE(from_planes, EBB_RULE(1, 1, "x[n,f] -> [n,c,h,w] where c=size.0 h=size.1 w=size.2"),
+EBB_DEFINE(from_planes, EBB_RULE(1, 1, "x:all[n,f] -> [n,c,h,w] where c=size.0 h=size.1 w=size.2"),
            EBB_LIST(attrs, from_planes_attrs), .bind = from_planes_bind, EBB_FLOPS(0),
            EBB_GRAD(to_planes, "dy"));
 

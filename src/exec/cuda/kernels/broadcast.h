@@ -252,5 +252,6 @@ CUDA_BODY int64_t cuda_lattice_from(const cuda_lattice_args *args, int64_t i) {
     }
 CUDA_LATTICE(lattice, int32_t)
 CUDA_LATTICE(lattice_16, uint16_t)
+CUDA_LATTICE(lattice_8, uint8_t)
 
 #endif

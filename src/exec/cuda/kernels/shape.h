@@ -87,18 +87,22 @@ CUDA_BODY void cuda_embed_rows_body(const cuda_embed_rows_args *args, int64_t bl
     }
 }
 
-typedef cuda_copy_rows_args cuda_embed_half_rows_args;
-CUDA_BODY void cuda_embed_half_rows_body(const cuda_embed_half_rows_args *args, int64_t block,
-                                         int32_t thread, int32_t phase, void *shared) {
-    const uint16_t *from = (const uint16_t *)args->from;
-    (void)phase, (void)shared;
-    CUDA_UNROLL for (int k = 0; k < 4; k++) {
-        const int64_t i = block * CUDA_MOVE_EACH + thread + k * CUDA_MOVE_THREADS;
-        const int64_t row = cuda_divide(i, args->to_row), at = i - row * args->to_row - args->to_first;
-        const bool inside = at >= 0 && at < args->width;
-        if (i < args->n) ((uint16_t *)args->to)[i] = inside ? from[row * args->from_row + at] : 0;
+#define CUDA_EMBED_ROWS(name, T)                                                                     \
+    typedef cuda_copy_rows_args cuda_##name##_args;                                                  \
+    CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
+                                      int32_t phase, void *shared) {                                 \
+        const T *from = (const T *)args->from;                                                       \
+        (void)phase, (void)shared;                                                                   \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) {                                                    \
+            const int64_t i = block * CUDA_MOVE_EACH + thread + k * CUDA_MOVE_THREADS;               \
+            const int64_t row = cuda_divide(i, args->to_row),                                        \
+                          at = i - row * args->to_row - args->to_first;                              \
+            const bool inside = at >= 0 && at < args->width;                                         \
+            if (i < args->n) ((T *)args->to)[i] = inside ? from[row * args->from_row + at] : 0;      \
+        }                                                                                            \
     }
-}
+CUDA_EMBED_ROWS(embed_byte_rows, uint8_t)
+CUDA_EMBED_ROWS(embed_half_rows, uint16_t)
 
 /* ---- along an axis: expand, bias -------------------------------------------------------------------- */
 
@@ -130,18 +134,20 @@ CUDA_BODY void cuda_expand_body(const cuda_expand_args *args, int64_t block, int
     }
 }
 
-typedef cuda_expand_args cuda_expand_half_args;
-CUDA_BODY void cuda_expand_half_body(const cuda_expand_half_args *args, int64_t block, int32_t thread,
-                                     int32_t phase, void *shared) {
-    const int64_t each = args->size * args->inner, inner = args->inner;
-    (void)phase, (void)shared;
-    CUDA_UNROLL for (int q = 0; q < 4; q++) {
-        const int64_t i = block * CUDA_MOVE_EACH + thread + q * CUDA_MOVE_THREADS;
-        const int64_t k = i - cuda_divide(i, inner) * inner;
-        if (i < args->n)
-            ((uint16_t *)args->y)[i] = ((const uint16_t *)args->x)[cuda_divide(i, each) * inner + k];
+#define CUDA_EXPAND(name, T)                                                                             \
+    typedef cuda_expand_args cuda_##name##_args;                                                         \
+    CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread,     \
+                                      int32_t phase, void *shared) {                                     \
+        const int64_t each = args->size * args->inner, inner = args->inner;                              \
+        (void)phase, (void)shared;                                                                       \
+        CUDA_UNROLL for (int q = 0; q < 4; q++) {                                                        \
+            const int64_t i = block * CUDA_MOVE_EACH + thread + q * CUDA_MOVE_THREADS;                   \
+            const int64_t k = i - cuda_divide(i, inner) * inner;                                         \
+            if (i < args->n) ((T *)args->y)[i] = ((const T *)args->x)[cuda_divide(i, each) * inner + k]; \
+        }                                                                                                \
     }
-}
+CUDA_EXPAND(expand_byte, uint8_t)
+CUDA_EXPAND(expand_half, uint16_t)
 
 /* Elements of a block of bias. */
 CUDA_BODY int64_t cuda_bias_each(cuda_element e) {
@@ -210,6 +216,7 @@ typedef struct cuda_planes_args {
     }
 CUDA_PLANES(planes, uint32_t)
 CUDA_PLANES(half_planes, uint16_t)
+CUDA_PLANES(byte_planes, uint8_t)
 
 /* ---- pixels apart: conv2d_dgrad of filters of one pixel --------------------------------------------- */
 
