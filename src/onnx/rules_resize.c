@@ -10,27 +10,30 @@ enum { MOST_TAPS = 64, MOST_FACTOR = 4096 };
 typedef struct resizing {
     const char *places, *rounding;
     bool linear, cubic, inside, soft; /* inside: exclude_outside; soft: antialias */
+    bool old;                         /* before opset 11, which says how places are rounded */
     double a;                         /* of cubic weights */
 } resizing;
 
 typedef struct axis_size {
     int64_t in, out;
-    double scale; /* of out over in, as the file has it */
+    float scale; /* of out over in, as the file has it */
 } axis_size;
 
-/* Where in the operand, from 0 on, the middle of the result's place i lies. */
+/* Where in the operand, from 0 on, the middle of the result's place i lies. In floats, as onnxruntime has
+ * it: by 1/3 place 3 comes from 9, where the float's own third would end just below. */
 static double place_of(const resizing *r, const axis_size *s, int64_t i) {
-    const double exact = s->scale * (double)s->in, middle = ((double)i + 0.5) / s->scale - 0.5;
+    const float at = (float)i, in = (float)s->in, out = (float)s->out, middle = (at + 0.5F) / s->scale;
     if (strcmp(r->places, "align_corners") == 0)
-        return exact == 1 ? 0 : (double)i * (double)(s->in - 1) / (exact - 1);
-    if (strcmp(r->places, "asymmetric") == 0) return (double)i / s->scale;
-    if (strcmp(r->places, "pytorch_half_pixel") == 0) return s->out > 1 ? middle : -0.5;
+        return s->out == 1 ? 0 : (double)(at * (in - 1) / (out - 1));
+    if (strcmp(r->places, "asymmetric") == 0) return (double)(at / s->scale);
+    if (strcmp(r->places, "pytorch_half_pixel") == 0) return s->out > 1 ? (double)(middle - 0.5F) : 0;
     if (strcmp(r->places, "half_pixel_symmetric") == 0)
-        return (double)s->in / 2 * (1 - (double)s->out / exact) + middle;
-    return middle;
+        return (double)(in / 2 * (1 - out / (s->scale * in)) + middle - 0.5F);
+    return (double)(middle - 0.5F);
 }
 
-static double nearest(const resizing *r, double place) {
+static double nearest(const resizing *r, const axis_size *s, double place) {
+    if (r->old) return s->scale < 1 ? ceil(place) : floor(place);
     if (strcmp(r->rounding, "floor") == 0) return floor(place);
     if (strcmp(r->rounding, "ceil") == 0) return ceil(place);
     return strcmp(r->rounding, "round_prefer_ceil") == 0 ? floor(place + 0.5) : ceil(place - 0.5);
@@ -63,7 +66,7 @@ static bool take_room(onnx_import *im, const axis_size *s, taps *t) {
 }
 
 static bool find_taps(onnx_import *im, const resizing *r, const axis_size *s, taps *t) {
-    const double shrunk = r->soft ? fmin(s->scale, 1) : 1;
+    const double shrunk = r->soft ? fmin((double)s->scale, 1) : 1;
     const double reach = ceil((r->linear ? 1 : 2) / shrunk);
     const bool one = !r->linear && !r->cubic;
     t->n = one ? 1 : 2 * (int64_t)fmin(reach, MOST_TAPS);
@@ -72,7 +75,7 @@ static bool find_taps(onnx_import *im, const resizing *r, const axis_size *s, ta
         const double place = place_of(r, s, i);
         double sum = 0;
         for (int64_t k = 0; k < t->n; k++) {
-            const double from = one ? nearest(r, place) : floor(place) - reach + 1 + (double)k;
+            const double from = one ? nearest(r, s, place) : floor(place) - reach + 1 + (double)k;
             const bool there = from >= 0 && from < (double)s->in;
             t->place[k][i] = inside(from, s->in);
             t->weight[k][i] = one ? 1 : r->inside && !there ? 0 : weight_at(r, (from - place) * shrunk);
@@ -105,7 +108,7 @@ static uint32_t along(onnx_import *im, uint32_t x, uint32_t axis, const resizing
                                        onnx_table(im, type, &shape, t.weight[k]));
         sum = sum == EBB_BUILD_NONE ? part : onnx_op2(im, "add", sum, part);
     }
-    if (sum == EBB_BUILD_NONE) onnx_refuse(im, "axis %u by %g: nothing counts", axis, s->scale);
+    if (sum == EBB_BUILD_NONE) onnx_refuse(im, "axis %u by %g: nothing counts", axis, (double)s->scale);
     return sum;
 }
 
@@ -131,15 +134,15 @@ static bool asked(onnx_import *im, const double *at[2], int64_t *n, bool *sizes)
 static void keep_ratio(onnx_import *im, axis_size *s, uint32_t bits, uint32_t rank) {
     const char *policy = onnx_attr_text(im, "keep_aspect_ratio_policy", "stretch");
     const bool least = strcmp(policy, "not_larger") == 0;
-    double scale = 0;
+    float scale = 0;
     if (strcmp(policy, "stretch") == 0) return;
     for (uint32_t d = 0; d < rank; d++)
         if (bits >> d & 1)
-            scale = scale == 0 ? s[d].scale : least ? fmin(scale, s[d].scale) : fmax(scale, s[d].scale);
+            scale = scale == 0 ? s[d].scale : least ? fminf(scale, s[d].scale) : fmaxf(scale, s[d].scale);
     for (uint32_t d = 0; d < rank; d++)
         if (bits >> d & 1) {
             s[d].scale = scale;
-            s[d].out = (int64_t)floor(scale * (double)s[d].in + 0.5);
+            s[d].out = (int64_t)roundf(scale * (float)s[d].in);
         }
 }
 
@@ -162,9 +165,10 @@ static bool read_sizes(onnx_import *im, const onnx_shape *x, axis_size s[ONNX_MA
         const bool stays = sizes && at == (double)x->dim[0][d] && both[1][i] == (double)x->dim[1][d];
         if (!stays && (at != both[1][i] || (sizes && x->dim[0][d] != x->dim[1][d])))
             onnx_refuse(im, "axis %u: its size depends on the batch", d);
-        const double scale = sizes ? at / (double)s[d].in : at,
-                     out = sizes ? at : floor(at * (double)s[d].in);
-        if (!(scale > 0 && out >= 1 && out <= INT32_MAX)) onnx_refuse(im, "axis %u by %g", d, scale);
+        const float in = (float)s[d].in, scale = sizes ? (float)at / in : (float)at;
+        const double out = sizes ? at : floor((double)(scale * in)); /* the product is a float, too */
+        if (!(scale > 0 && out >= 1 && out <= INT32_MAX))
+            onnx_refuse(im, "axis %u by %g", d, (double)scale);
         if (onnx_stopped(im)) break;
         s[d] = (axis_size){s[d].in, (int64_t)out, scale};
         bits |= 1U << d;
@@ -173,7 +177,7 @@ static bool read_sizes(onnx_import *im, const onnx_shape *x, axis_size s[ONNX_MA
     for (uint32_t d = 0; d < x->rank; d++) {
         if (s[d].scale != 1 && x->dim[0][d] != x->dim[1][d])
             onnx_refuse(im, "axis %u grows with the batch", d);
-        if (s[d].out < 1) onnx_refuse(im, "axis %u by %g", d, s[d].scale); /* as the ratio wants */
+        if (s[d].out < 1) onnx_refuse(im, "axis %u by %g", d, (double)s[d].scale); /* as the ratio wants */
     }
     return !onnx_stopped(im);
 }
@@ -182,7 +186,7 @@ static bool read_sizes(onnx_import *im, const onnx_shape *x, axis_size s[ONNX_MA
 static bool repeats(const onnx_import *im, const resizing *r, const axis_size *s, uint32_t rank) {
     if (rank != 4 || r->linear || r->cubic || s[0].scale != 1 || s[1].scale != 1) return false;
     for (uint32_t d = 2; d < 4; d++)
-        if (s[d].scale < 1 || s[d].scale != floor(s[d].scale) || s[d].scale >= MOST_FACTOR) return false;
+        if (s[d].scale < 1 || s[d].scale != floorf(s[d].scale) || s[d].scale >= MOST_FACTOR) return false;
     return strcmp(im->node->op, "Upsample") == 0 || im->file->opset < 11 ||
            (strcmp(r->places, "half_pixel") == 0 && strncmp(r->rounding, "round_prefer", 12) == 0) ||
            (strcmp(r->places, "asymmetric") == 0 && strcmp(r->rounding, "floor") == 0);
@@ -198,6 +202,7 @@ static void resize(onnx_import *im) {
         .cubic = strcmp(mode, "cubic") == 0,
         .inside = onnx_attr_int(im, "exclude_outside", 0) != 0,
         .soft = onnx_attr_int(im, "antialias", 0) != 0,
+        .old = old,
         .a = onnx_attr_real(im, "cubic_coeff_a", -0.75)};
     axis_size s[ONNX_MAX_RANK];
     uint32_t x = onnx_in(im, 0);

@@ -27,9 +27,9 @@ def row(what, op, given, wanted, known=(), ints=(), opset=23, **attributes):
     return what, data, fed, [numbers for _, numbers in wanted]
 
 
-def resized(what, numbers, scale, wanted, **attributes):
-    return row(f"Resize, {what}", "Resize", [([1, 1, 1, len(numbers)], numbers)], [([1, 1, 1, len(wanted)], wanted)],
-               [(None, None), ([4], [1.0, 1.0, 1.0, scale])], **attributes)
+def resized(what, numbers, scale, wanted, opset=23, **attributes):
+    known = [(None, None)] * (opset > 10) + [([4], [1.0, 1.0, 1.0, scale])]
+    return row(f"Resize, {what}", "Resize", [([1, 1, 1, len(numbers)], numbers)], [([1, 1, 1, len(wanted)], wanted)], known, opset=opset, **attributes)
 
 
 def resized_first(rank):
@@ -68,6 +68,12 @@ ROWS = [
     resized("cubic", LINE, 0.5, [0.40625, 2.59375], mode="cubic"),
     resized("nearest", LINE, 0.5, [0, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     resized("nearest, below", LINE, 0.75, [0, 1, 3], mode="nearest"),
+    *(resized(f"nearest, {n} by {scale:.3f}", list(map(float, range(n))), scale, wanted, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+      for n, scale, wanted in ((15, 1 / 3, [0, 3, 6, 9, 12]), (6, 2 / 3, [0, 1, 3, 4]), (3, 4 / 3, [0, 0, 1, 2]), (11, 28 / 11, [i * 11 // 28 for i in range(28)]))),
+    resized("linear, ends on ends of whole sizes", [*LINE, 4.0], 1.4, [0, 2 / 3, 4 / 3, 2, 8 / 3, 10 / 3, 4], mode="linear", coordinate_transformation_mode="align_corners"),
+    resized("nearest, symmetric", [*LINE, 4.0], 1.5, [0, 0, 1, 2, 2, 3, 4], mode="nearest", coordinate_transformation_mode="half_pixel_symmetric", nearest_mode="floor"),
+    resized("cubic, to one place", LINE, 0.25, [0], mode="cubic", coordinate_transformation_mode="pytorch_half_pixel"),
+    resized("nearest, opset 10", [*LINE, 4.0], 0.7, [0, 2, 3], opset=10, mode="nearest"),
     *map(resized_first, (6, 7, 8)),
     *(pooled(op, rank, wanted) for rank in range(4, 9) for op, wanted in (("GlobalAveragePool", [2, 5]), ("GlobalMaxPool", [5, 8]))),
     padded("reflect", [2, 1, 0, 1, 2, 3, 2]), padded("edge", [0, 0, 0, 1, 2, 3, 3]), padded("wrap", [2, 3, 0, 1, 2, 3, 0]), padded("constant", [0, 0, 0, 1, 2, 3, 0]),
