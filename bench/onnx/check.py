@@ -22,7 +22,7 @@ from onnx import numpy_helper
 
 RATES = ("0.001", "0.0001", "0.00001", "0.000001", "1e-8", "1e-10", "1e-12", "1e-14")
 EFFORT = "20000"  # candidates of a search: seconds, not the least added time
-EBB_TYPES = {"int64": np.int32, "int32": np.int32}
+EBB_TYPES = {"int64": np.int32, "int32": np.int32, "float16": np.float32, "bfloat16": np.float32}
 
 
 def ebb_name(name):
@@ -83,7 +83,7 @@ def node_tests(program, word=""):
         model = test.model
         op = model.graph.node[-1].op_type if len(model.graph.node) else "-"
         given, wanted = test.data_sets[0] if test.data_sets else ([], [])
-        plain = all(isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "fiub" for v in [*given, *wanted])
+        plain = all(isinstance(v, (np.ndarray, np.generic)) and (v.dtype.kind in "fiub" or v.dtype.name == "bfloat16") for v in [*given, *wanted])
         feeds = [(v.name, data) for v, data in zip(model.graph.input, map(np.asarray, given))] if plain else []
         for o in model.opset_import:
             if not o.domain:
@@ -96,7 +96,7 @@ def node_tests(program, word=""):
                 rows["known"] += code == 0
         if op == "Dropout" and code == 0 and len(given) == 3 and given[2]:  # drawn: other bits than the test's
             rows["drawn"] += 1
-        elif code == 0 and len(outputs) == len(wanted) and all(distance(a, b) <= 1e-3 for a, b in zip(outputs, map(np.asarray, wanted))):
+        elif code == 0 and len(outputs) == len(wanted) and all(distance(a, b) <= (1e-2 if b.dtype.name == "bfloat16" else 1e-3) for a, b in zip(outputs, map(np.asarray, wanted))):
             rows["passing"] += 1
         elif code == 0:
             rows["wrong"] += 1

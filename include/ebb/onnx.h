@@ -3,11 +3,11 @@
  *     ebb_onnx_open -> ebb_onnx_model -> ebb_engine_create, ebb_compile -> ebb_onnx_feed -> steps
  *
  * The file becomes a text of docs/ir.md and initial values by name. Its floating-point initializers become
- * params; running statistics and tables of numbers become states. What depends on shapes alone is computed
- * at once. The first size of every input becomes the dim N, also where the exporter wrote a number; if the
- * model does not allow that, the file's number stays. A Softmax at the end is left out, and the mean
- * cross-entropy of the first output is the loss, if that has a shape for it; its classes are fed as the
- * input "labels".
+ * params; running statistics and tables of numbers become states; floats of 16 bits, wherever they are,
+ * become f32. What depends on shapes alone is computed at once. The first size of every input becomes the
+ * dim N, also where the exporter wrote a number; if the model does not allow that, the file's number stays.
+ * A Softmax at the end is left out, and the mean cross-entropy of the first output is the loss, if that has
+ * a shape for it; its classes are fed as the input "labels".
  *
  * A file comes from anywhere: every length, count and depth is checked before it is used; external data lie
  * in the model's own folder and are reached through no link.

@@ -69,6 +69,12 @@ const char *onnx_new_name(onnx_import *im, const char *like) {
     return name;
 }
 
+bool onnx_keep_rate(onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_inputs; i++)
+        if (im->file->inputs[i].rank == 0 && strcmp(im->file->inputs[i].name, "lr") == 0) return true;
+    return onnx_names_put(im->env, &im->taken, "lr", 0);
+}
+
 /* ---- calls ---- */
 
 /* Takes note of a new value, or of what the builder says against it. */

@@ -10,6 +10,7 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
     if (strcmp(op, "Mul") == 0) return *out = a * b, true;
     if (strcmp(op, "Div") == 0) return *out = whole ? (b == 0 ? 0 : trunc(q)) : q, true;
     if (strcmp(op, "Mod") == 0) return *out = b == 0 ? 0 : a - b * floor(q), true;
+    if (strcmp(op, "fmod") == 0) return *out = b == 0 && whole ? 0 : fmod(a, b), true;
     if (strcmp(op, "Pow") == 0) return *out = pow(a, b), true;
     if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
     if (strcmp(op, "Min") == 0) return *out = a < b ? a : b, true;
@@ -44,7 +45,7 @@ static bool is_rounded(const char *op, const double *in, uint32_t n, double out)
     for (uint32_t i = 0; i < n; i++) far = far || onnx_is_far(in[i]);
     if (is_one_of(op, " Equal Less Greater LessOrEqual GreaterOrEqual "))
         return far && in[0] == in[1] && fabs(in[0]) < 0x1p63;
-    return far && is_one_of(op, " Add Sub Mul Div Mod Pow Neg ");
+    return far && is_one_of(op, " Add Sub Mul Div Mod fmod Pow Neg ");
 }
 
 static int64_t index_in(const onnx_shape *shape, const onnx_shape *out, int64_t i) {
@@ -85,13 +86,13 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
     double unused;
     onnx_shape out = v[0]->shape;
     const double *from[3][2] = {{0}};
-    if (!compute(im->node->op, false, 1, 1, 1, &unused) || strcmp(im->node->op, "Expand") == 0)
-        return false;
-    if ((strcmp(im->node->op, "Max") == 0 || strcmp(im->node->op, "Min") == 0) && n_in != 2) return false;
-    if (strcmp(im->node->op, "Mod") == 0 && onnx_attr_int(im, "fmod", 0)) return false;
+    const bool towards_zero = strcmp(im->node->op, "Mod") == 0 && onnx_attr_int(im, "fmod", 0);
+    const char *op = towards_zero ? "fmod" : im->node->op;
+    if (!compute(op, false, 1, 1, 1, &unused) || strcmp(op, "Expand") == 0) return false;
+    if ((strcmp(op, "Max") == 0 || strcmp(op, "Min") == 0) && n_in != 2) return false;
     const int32_t type = result_type(im, v);
     const bool whole = onnx_is_whole(type == ONNX_BOOL ? v[0]->type : type);
-    const bool truth = strcmp(im->node->op, "Cast") == 0 && type == ONNX_BOOL;
+    const bool truth = strcmp(op, "Cast") == 0 && type == ONNX_BOOL;
     for (uint32_t i = 0; i < n_in; i++) {
         int64_t n;
         if (!onnx_numbers(im, i, from[i], &n)) return true;
@@ -105,9 +106,9 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
         for (int64_t i = 0; i < count; i++) {
             double x[3] = {0, 0, 0};
             for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
-            (void)compute(im->node->op, onnx_is_whole(type), x[0], x[1], x[2], &to[k][i]);
-            if (whole && is_rounded(im->node->op, x, n_in, to[k][i])) return onnx_refuse_far(im, to[k][i]);
-            if (whole && strcmp(im->node->op, "Pow") == 0 && to[k][i] != trunc(to[k][i]))
+            (void)compute(op, onnx_is_whole(type), x[0], x[1], x[2], &to[k][i]);
+            if (whole && is_rounded(op, x, n_in, to[k][i])) return onnx_refuse_far(im, to[k][i]);
+            if (whole && strcmp(op, "Pow") == 0 && to[k][i] != trunc(to[k][i]))
                 return onnx_refuse(im, "%g to the power of %g in whole numbers", x[0], x[1]), true;
             if (truth) to[k][i] = x[0] != 0;
         }

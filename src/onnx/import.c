@@ -34,7 +34,7 @@ static ebb_status add_tensors(onnx_import *im) {
 
 static ebb_status add_input(onnx_import *im, const onnx_port *port) {
     char type[ONNX_SHAPE_TEXT + 8], text[ONNX_SHAPE_TEXT];
-    const char *dtype = port->type == ONNX_FLOAT                               ? "f32"
+    const char *dtype = onnx_is_f32(port->type)                                ? "f32"
                         : port->type == ONNX_DOUBLE                            ? "f64"
                         : port->type == ONNX_BOOL                              ? "bool"
                         : port->type == ONNX_UINT8                             ? "u8"
@@ -42,10 +42,11 @@ static ebb_status add_input(onnx_import *im, const onnx_port *port) {
                                                                                : NULL;
     onnx_shape shape;
     if (!dtype || !port->shaped)
-        return ebb_fail(im->env, EBB_BAD_INPUT,
-                        "%.200s: input %.100s of %s, rank %u: float32, float64, int32, int64, uint8 or "
-                        "bool of a known rank up to %d are read",
-                        im->file->path, port->name, onnx_type_name(port->type), port->rank, ONNX_MAX_RANK);
+        return ebb_fail(
+            im->env, EBB_BAD_INPUT,
+            "%.200s: input %.100s of %s, rank %u: floats of 16 to 64 bits, int32, int64, uint8 or "
+            "bool of a known rank up to %d are read",
+            im->file->path, port->name, onnx_type_name(port->type), port->rank, ONNX_MAX_RANK);
     ebb_status status = onnx_port_shape(im, port, &shape);
     if (status != EBB_OK) return status;
     (void)snprintf(type, sizeof type, "%s%s", dtype, onnx_shape_text(im, &shape, text));
@@ -74,7 +75,7 @@ static const onnx_rule *find_rule(const char *op) {
     static const onnx_rule *const tables[] = {
         onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms,  onnx_rules_shapes,
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
-        onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices};
+        onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations};
     for (size_t t = 0; t < EBB_COUNT(tables); t++)
         for (const onnx_rule *rule = tables[t]; rule->op; rule++)
             if (strcmp(rule->op, op) == 0) return rule;
@@ -196,6 +197,7 @@ static ebb_status begin(onnx_import *im) {
     const char *base = slash ? slash + 1 : im->file->path;
     char graph[64] = "";
     size_t n = 0;
+    if (!onnx_keep_rate(im)) return EBB_NO_MEMORY;
     for (const char *c = base; *c != '\0' && *c != '.' && n + 1 < sizeof graph; c++)
         graph[n++] = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z') ? *c : '_';
     if (n > 0) name = graph;

@@ -199,7 +199,8 @@ typedef struct onnx_rule {
 } onnx_rule;
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
-    onnx_rules_resize[], onnx_rules_attention[], onnx_rules_choices[], onnx_rules_slices[];
+    onnx_rules_resize[], onnx_rules_activations[], onnx_rules_attention[], onnx_rules_choices[],
+    onnx_rules_slices[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
 /* Its part for Reshape, Transpose and Slice of numbers of any rank, v. */
@@ -209,6 +210,7 @@ bool onnx_fold_made(onnx_import *im);
 /* Its part for ops of one element at a time, with up to three operands v. */
 bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in);
 bool onnx_is_whole(int32_t type); /* one of whole numbers or truths */
+bool onnx_is_f32(int32_t type);   /* of floats that are f32 here: those of 16 bits, too */
 /* The node's first result, of both sizes of the batch: floats are rounded to floats. */
 void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b);
 /* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */

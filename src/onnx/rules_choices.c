@@ -115,7 +115,7 @@ static void one_hot(onnx_import *im) {
         onnx_refuse(im, "of depth %g and rank %u", n == 1 ? depth[0] : 0, shape.rank);
         return;
     }
-    const bool real = kind->type == ONNX_FLOAT;
+    const bool real = onnx_is_f32(kind->type);
     if (!real && kind->type != ONNX_INT32 && kind->type != ONNX_INT64)
         onnx_refuse(im, "values of %s", onnx_type_name(kind->type));
     if (onnx_is_real(im, i)) i = onnx_op1(im, "cast", i, "to=i32");

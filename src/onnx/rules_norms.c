@@ -11,9 +11,12 @@ static void batch_norm(onnx_import *im) {
     onnx_shape shape = onnx_shape_of(im, in[0]);
     const onnx_shape given = shape;
     if (onnx_stopped(im)) return;
-    if (shape.rank == 3) { /* norms take rank 2 and 4 */
+    if (shape.rank == 3 || shape.rank > 4) { /* norms take rank 2 and 4 */
+        for (uint32_t k = 0; k < 2; k++) {
+            for (uint32_t d = 3; d < shape.rank; d++) shape.dim[k][2] *= shape.dim[k][d];
+            shape.dim[k][3] = 1;
+        }
         shape.rank = 4;
-        shape.dim[0][3] = shape.dim[1][3] = 1;
         in[0] = onnx_reshape(im, in[0], &shape);
     }
     (void)snprintf(text, sizeof text, "eps=%s momentum=%s", ebb_real_text(eps, real[0]),

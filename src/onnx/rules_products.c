@@ -27,9 +27,9 @@ static void conv(onnx_import *im) {
     if (back && n > 0)
         (void)snprintf(attributes + n, sizeof attributes - (size_t)n, " out_pad=[%lld,%lld]",
                        (long long)w.out_pad[0], (long long)w.out_pad[1]);
-    if (back && onnx_attr(im, "output_shape")) onnx_refuse(im, "output_shape: export it with pads");
-    if (back && !w.even) onnx_refuse(im, "pads that differ between both ends");
-    const uint32_t y = onnx_op(im, back ? "conv2d_transpose" : "conv2d", in, 2, attributes);
+    uint32_t y = onnx_op(im, back ? "conv2d_transpose" : "conv2d", in, 2, attributes);
+    for (uint32_t d = 0; d < 2 && back; d++)
+        y = onnx_pad(im, y, 2 + d, w.pad[d] - w.before[d], w.pad[d] - w.after[d], 0);
     onnx_give(im, 0, onnx_window_narrow(im, with_bias(im, y, 2), &w));
 }
 

@@ -86,7 +86,10 @@ static void cumsum(onnx_import *im) {
     const uint32_t axis = onnx_axis(im, onnx_whole(at[0]), shape.rank);
     const bool back = onnx_attr_int(im, "reverse", 0) != 0;
     uint32_t y = onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", axis, back ? "true" : "false");
-    if (onnx_attr_int(im, "exclusive", 0)) y = onnx_pad(im, y, axis, back ? -1 : 1, back ? 1 : -1, 0);
+    if (onnx_attr_int(im, "exclusive", 0)) { /* first longer, so that of one place something stays */
+        y = onnx_pad(im, y, axis, back ? 0 : 1, back ? 1 : 0, 0);
+        y = onnx_pad(im, y, axis, back ? -1 : 0, back ? 0 : -1, 0);
+    }
     onnx_give(im, 0, y);
 }
 

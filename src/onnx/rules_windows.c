@@ -4,13 +4,46 @@
 #include "onnx/import.h"
 #include "onnx/windows.h"
 
+/* What a transposed convolution takes off both ends of all that its windows reach; an end below 0 gets
+ * zeros. By SAME_ and output_shape it is what leaves the size that they say; the op itself takes off what
+ * is the same at both ends. */
+static void pads_back(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
+    const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
+    const bool same = strncmp(mode, "SAME_", 5) == 0, upper = strcmp(mode, "SAME_UPPER") == 0;
+    int64_t pads[4] = {0}, asked[2];
+    const bool sized = onnx_attr_list(im, "output_shape", n, 0, asked);
+    if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
+    for (uint32_t d = 2 - n, k = 0; d < 2 && !onnx_stopped(im); d++, k++) {
+        const int64_t size = x->dim[0][x->rank - n + k];
+        if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
+        if (size > INT32_MAX) onnx_refuse(im, "a picture of %lld places along an axis", (long long)size);
+        if (onnx_stopped(im)) return;
+        const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1 + w->out_pad[d],
+                      more = (size - 1) * w->stride[d] + reach - (sized ? asked[k] : size * w->stride[d]);
+        w->before[d] = pads[k];
+        w->after[d] = pads[n + k];
+        if (sized && more <= -w->stride[d])
+            onnx_refuse(im, "output_shape %lld: %lld places by a stride of %lld reach %lld",
+                        (long long)asked[k], (long long)size, (long long)w->stride[d],
+                        (long long)(asked[k] + more));
+        if (sized || same) {
+            w->before[d] = more < 0 ? 0 : upper ? more / 2 : more - more / 2;
+            w->after[d] = more - w->before[d];
+        }
+        if (w->out_pad[d] >= w->stride[d]) { /* more than the op adds */
+            w->after[d] -= w->out_pad[d];
+            w->out_pad[d] = 0;
+        }
+        w->pad[d] = ebb_max_i64(0, ebb_min_i64(w->before[d], w->after[d]));
+    }
+}
+
 /* SAME_UPPER, SAME_LOWER and ceil_mode become numbers here. */
-static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, bool back, onnx_window *w) {
+static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
     const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
     const bool same = strncmp(mode, "SAME_", 5) == 0, ceil_mode = onnx_attr_int(im, "ceil_mode", 0) != 0;
     int64_t pads[4] = {0};
     if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
-    if (same && back) onnx_refuse(im, "auto_pad=%.20s: export it with pads", mode);
     for (uint32_t d = 2 - n, k = 0; d < 2; d++, k++) {
         const int64_t size = x->dim[0][x->rank - n + k], reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
         if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
@@ -52,7 +85,11 @@ bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bo
             onnx_refuse(im, "a stride, kernel or dilation of 0, or a kernel of %lld",
                         (long long)out->kernel[d]);
     if (onnx_stopped(im)) return false;
-    pads_of(im, &shape, n, back, out);
+    if (back) {
+        pads_back(im, &shape, n, out);
+        return !onnx_stopped(im);
+    }
+    pads_of(im, &shape, n, out);
     for (uint32_t d = 0; d < 2 && out->even; d++) out->pad[d] = out->before[d];
     return !onnx_stopped(im);
 }

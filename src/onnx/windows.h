@@ -9,7 +9,8 @@ typedef struct onnx_window {
     bool even; /* pads are the same at both ends */
     int64_t kernel[2], stride[2], dilation[2], out_pad[2];
     int64_t pad[2];              /* what the op itself pads */
-    int64_t before[2], after[2]; /* what is put around x first where even is false */
+    int64_t before[2], after[2]; /* what is put around x first where even is false; back: what is taken off
+                                  * the result, pad of it by the op */
 } onnx_window;
 
 /* weights: NULL for pools, whose kernel is an attribute. back: of ConvTranspose. false: refused. */

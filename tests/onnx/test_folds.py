@@ -30,7 +30,7 @@ ROWS = [
      "maximum %c, %d"),
     ("largest of 1", beside([node("Max", ["a"], "c")], [number("a", -5)]), "cast %a to=f32"),
     ("mod", beside([node("Mod", ["a", "b"], "c")], [number("a", -7), number("b", 3)]), "plus=2"),
-    ("fmod", beside([node("Mod", ["a", "b"], "c", fmod=1)], [number("a", -7), number("b", 3)]), "!c (Mod): fmod=1"),
+    ("fmod", beside([node("Mod", ["a", "b"], "c", fmod=1)], [number("a", -7), number("b", 3)]), "plus=-1"),
     ("truth", beside([node("Cast", ["a"], "t", to=9), node("Cast", ["t"], "c", to=7)], [number("a", 5)]), "plus=1"),
     ("slice without starts", beside([node("Slice", ["a", "s", "e"], "p"), node("ReduceSum", ["p"], "c", keepdims=0)],
                                     [tensor("a", [3], [5, 6, 7]), tensor("s", [0], []), number("e", 2)]), "!starts and ends"),
@@ -95,6 +95,15 @@ ROWS.append(("backwards along the batch", model([node("Slice", ["x", "minus", "l
 ROWS.append(("more than there are", model([node("TopK", ["x", "k"], "y")], [number("k", 5)], ["N", 4], ["N", 5]), "!5 of 4 places"))
 ROWS.append(("a part of an image", model([node("Resize", ["x", "r", "s"], "y", mode="linear", coordinate_transformation_mode="tf_crop_and_resize")],
                                         [tensor("r", [0], [], floats=True), tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), "!tf_crop_and_resize"))
+ROWS.append(("a param that has the rate's name", model([node("Mul", ["x", "lr"], "y")], [tensor("lr", [4], [1.0] * 4, floats=True)], ["N", 4], ["N", 4]), "%lr.1 = param f32[4]\n"))
+ROWS.append(("a result that has the rate's name", model([node("Neg", ["x"], "lr"), node("Relu", ["lr"], "y")], [], ["N", 4], ["N", 4]), "%lr.1 = neg %x\n"))
+ROWS.append(("an input that is the rate", graph([node("Mul", ["x", "lr"], "y")], [], [port("x", ["N", 4]), port("lr", [])], [port("y", ["N", 4])]), "%lr = input f32[]\n"))
+for kind in (10, 16):
+    ROWS.append((f"16 bits of type {kind}", graph([node("Cast", ["x"], "h", to=kind), node("Neg", ["h"], "i"), node("Cast", ["i"], "y", to=11)], [], [port("x", ["N", 4], kind)], [port("y", ["N", 4], kind)]),
+                 "%x = input f32[N,4]\n%i = neg %x\n%y = cast %i to=f64\n"))
+ROWS.append(("powers of whole numbers", graph([node("Pow", ["x", "k"], "y")], [number("k", 5)], [port("x", ["N", 4], 7)], [port("y", ["N", 4], 7)]), "!y (Pow): powers of i32: cast its base to float32"))
+ROWS.append(("a transposed window that is too small", model([node("ConvTranspose", ["x", "w"], "y", strides=[2], output_shape=[12])], [tensor("w", [1, 1, 2], [1.0, 2.0], floats=True)], ["N", 1, 5], ["N", 1, 12]),
+             "!y (ConvTranspose): output_shape 12: 5 places by a stride of 2 reach 10"))
 
 # An axis named twice would read beyond the numbers; the rule refuses it.
 ROWS.append(("known numbers, an axis twice", beside([node("Reshape", ["k", "s"], "a"), node("Transpose", ["a"], "b", perm=[0, 0]), node("Slice", ["b", "z", "z4", "z"], "d"),

@@ -56,6 +56,11 @@ def curve(op, x, y):
     return row(op, op, [([2], [x, -x] if op != "Acosh" else [x, x])], [([2], [y, y if op in ("Cosh", "Acosh") else -y])])
 
 
+def spread(what, wanted, **attributes):
+    """ConvTranspose of 1, 2 by stride 2: all that its windows 1, 10, 100 reach is 1, 10, 102, 20, 200."""
+    return row(f"ConvTranspose, {what}", "ConvTranspose", [([1, 1, 2], [1.0, 2.0])], [([1, 1, len(wanted)], wanted)], [([1, 1, 3], [1.0, 10.0, 100.0])], strides=[2], **attributes)
+
+
 # Two queries, 0 and 1; keys 0 and log 3; values 1 and 5: weights 1/2 and 1/2, then 1/4 and 3/4.
 Q, K, V = ([1, 1, 2, 1], [0.0, 1.0]), ([1, 1, 2, 1], [0.0, LN3]), ([1, 1, 2, 1], [1.0, 5.0])
 TURN = ([1, 1, 1, 4], [1.0, 2.0, 3.0, 4.0]), ([1, 1, 2], [0.0, 1.0]), ([1, 1, 2], [1.0, 0.0])
@@ -78,6 +83,19 @@ ROWS = [
     *(pooled(op, rank, wanted) for rank in range(4, 9) for op, wanted in (("GlobalAveragePool", [2, 5]), ("GlobalMaxPool", [5, 8]))),
     padded("reflect", [2, 1, 0, 1, 2, 3, 2]), padded("edge", [0, 0, 0, 1, 2, 3, 3]), padded("wrap", [2, 3, 0, 1, 2, 3, 0]), padded("constant", [0, 0, 0, 1, 2, 3, 0]),
     sliced(-1, [3, 2, 1, 0]), sliced(-2, [3, 1]), sliced(-3, [3, 0]), sliced(-4, [3]),
+    spread("as it is", [1, 10, 102, 20, 200], auto_pad="VALID"), spread("less at the end", [1, 10, 102], pads=[0, 2]), spread("less in front", [20, 200], pads=[3, 0]),
+    spread("less at both", [10, 102], pads=[1, 2]), spread("same, upper", [1, 10, 102, 20], auto_pad="SAME_UPPER"), spread("same, lower", [10, 102, 20, 200], auto_pad="SAME_LOWER"),
+    spread("a size", [10, 102, 20], output_shape=[3]), spread("a size, upper", [1, 10, 102, 20], auto_pad="SAME_UPPER", output_shape=[4]),
+    spread("a size, lower", [10, 102, 20, 200], output_shape=[4]), spread("a size beyond", [1, 10, 102, 20, 200, 0], output_shape=[6]),
+    spread("a size, one more", [10, 102, 20, 200], output_shape=[4], output_padding=[1]),
+    row("Pow, whole", "Pow", [([2], [1.5, 2.0])], [([2], [5.0625, 16])], [([1], [4])]),
+    row("Pow, whole numbers", "Pow", [([3], [1.5, 2.0, 3.0])], [([3], [1.5, 8, 1 / 9])], [([3], [1, 3, -2])]),
+    row("Pow, computed", "Pow", [([2], [1.5, 2.0]), ([2], [2, 5])], [([2], [2.25, 32])], ints=[1]),
+    row("Mod, as the first", "Mod", [([4], [5.5, -5.5, 5.5, -5.5]), ([4], [2.0, 2.0, -2.0, -2.0])], [([4], [1.5, -1.5, 1.5, -1.5])], fmod=1),
+    row("Mod, whole, as the first", "Mod", [([4], [7, -7, 7, -7]), ([4], [3, 3, -3, -3])], [([4], [1, -1, 1, -1])], ints=[0, 1], fmod=1),
+    row("BatchNormalization, rank 5", "BatchNormalization", [([1, 2, 1, 1, 2], [2.0, 0.0, 4.0, 0.0])], [([1, 2, 1, 1, 2], [1, -1, 11, 9])],
+        [([2], [1.0, 1.0]), ([2], [0.0, 10.0]), ([2], [1.0, 2.0]), ([2], [1.0, 4.0])]),
+    row("CumSum, exclusive, of one", "CumSum", [([2, 1], [1.0, 2.0])], [([2, 1], [0, 0])], [([], [1])], exclusive=1),
     row("CumSum, exclusive", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [0, 1, 3])], [([], [0])], exclusive=1),
     row("CumSum, exclusive, reverse", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [5, 3, 0])], [([], [0])], exclusive=1, reverse=1),
     row("OneHot", "OneHot", [([3], [1, -1, 7])], [([3, 3], [2, 5, 2, 2, 2, 5, 2, 2, 2])], [([], [3]), ([2], [2.0, 5.0])], ints=[0]),
