@@ -199,8 +199,8 @@ typedef struct onnx_rule {
 } onnx_rule;
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
-    onnx_rules_resize[], onnx_rules_activations[], onnx_rules_attention[], onnx_rules_choices[],
-    onnx_rules_slices[];
+    onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
+    onnx_rules_choices[], onnx_rules_slices[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
 /* Its part for Reshape, Transpose and Slice of numbers of any rank, v. */

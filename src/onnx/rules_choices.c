@@ -132,6 +132,66 @@ static void one_hot(onnx_import *im) {
     onnx_give(im, 0, either(im, hot, number(im, like, values[1]), number(im, like, values[0])));
 }
 
+/* Each place's number among all of x's in logical order, where i says which it is along an axis; what is no
+ * place of the axis is none of x's. */
+static uint32_t among_all(onnx_import *im, uint32_t i, const onnx_shape *x, uint32_t axis) {
+    const onnx_shape shape = onnx_shape_of(im, i);
+    const double size = (double)x->dim[0][axis];
+    const uint32_t place = from_start(im, i, x->dim[0][axis]);
+    const uint32_t is_one = onnx_op2(im, "logical_and", onnx_op2(im, "less", place, number(im, i, size)),
+                                     onnx_op2(im, "less_equal", number(im, i, 0), place));
+    uint32_t sum = EBB_BUILD_NONE;
+    int64_t stride[2] = {1, 1};
+    for (uint32_t d = x->rank; d-- > 0 && !onnx_stopped(im);) {
+        onnx_shape line = {.rank = x->rank};
+        for (uint32_t e = 0; e < x->rank; e++)
+            for (uint32_t k = 0; k < 2; k++) line.dim[k][e] = e == d ? shape.dim[k][d] : 1;
+        if (stride[0] != stride[1] || stride[0] > INT32_MAX)
+            onnx_refuse(im, "axis %u: the places behind it are too many, or depend on the batch", d);
+        const uint32_t at = d == axis ? place : places_along(im, &line, d);
+        const uint32_t part = onnx_op2(im, "mul", at, number(im, i, (double)stride[0]));
+        sum = sum == EBB_BUILD_NONE ? part : onnx_op2(im, "add", sum, part);
+        for (uint32_t k = 0; k < 2; k++) stride[k] *= x->dim[k][d]; /* of a tensor's elements: it fits */
+    }
+    return either(im, is_one, sum, number(im, i, INT32_MIN));
+}
+
+/* As many places as the indices have along their axis: of one `pick` does it; of more all of x are counted
+ * through. */
+static void gather_elements(onnx_import *im) {
+    char text[16];
+    const uint32_t x = onnx_in(im, 0), i = onnx_in(im, 1);
+    const onnx_shape shape = onnx_shape_of(im, x), out = onnx_shape_of(im, i);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), shape.rank);
+    if (!onnx_stopped(im) && out.rank != shape.rank)
+        onnx_refuse(im, "indices of rank %u of an operand of rank %u", out.rank, shape.rank);
+    if (onnx_stopped(im)) return;
+    onnx_shape each = {.rank = 0}, flat = {.rank = 1};
+    bool one = out.dim[0][axis] == 1 && out.dim[1][axis] == 1 && out.rank != 4; /* as integers lie there */
+    for (uint32_t d = 0; d < out.rank; d++) {
+        for (uint32_t k = 0; k < 2 && d != axis; k++) {
+            one &= out.dim[k][d] == shape.dim[k][d];
+            each.dim[k][each.rank] = out.dim[k][d];
+            if (out.dim[k][d] > shape.dim[k][d])
+                onnx_refuse(im, "axis %u: %lld indices of %lld places", d, (long long)out.dim[k][d],
+                            (long long)shape.dim[k][d]);
+        }
+        each.rank += d != axis;
+    }
+    if (shape.dim[0][axis] != shape.dim[1][axis]) onnx_refuse(im, "places along the batch");
+    (void)snprintf(text, sizeof text, "axis=%u", axis);
+    for (uint32_t k = 0; k < 2; k++) flat.dim[k][0] = onnx_count(&shape, k);
+    if (one)
+        onnx_give(im, 0,
+                  onnx_reshape(
+                      im, onnx_op(im, "pick", (uint32_t[]){x, onnx_reshape(im, i, &each)}, 2, text), &out));
+    else
+        onnx_give(im, 0,
+                  onnx_op(im, "take",
+                          (uint32_t[]){onnx_reshape(im, x, &flat), among_all(im, i, &shape, axis)}, 2,
+                          "axis=0"));
+}
+
 static void top_k(onnx_import *im) {
     char text[64];
     int64_t n = 1, size[2], k = onnx_attr_int(im, "k", 0);
@@ -153,9 +213,18 @@ static void top_k(onnx_import *im) {
 }
 
 const onnx_rule onnx_rules_choices[] = {
-    {"Tan", tangent},     {"Sinh", hyperbolic},   {"Cosh", hyperbolic},
-    {"Asinh", area_sine}, {"Acosh", area_cosine}, {"Atanh", area_tangent},
-    {"IsNaN", is_nan},    {"IsInf", is_infinite}, {"ThresholdedRelu", thresholded},
-    {"Shrink", shrink},   {"OneHot", one_hot},    {"TopK", top_k},
+    {"Tan", tangent},
+    {"Sinh", hyperbolic},
+    {"Cosh", hyperbolic},
+    {"Asinh", area_sine},
+    {"Acosh", area_cosine},
+    {"Atanh", area_tangent},
+    {"IsNaN", is_nan},
+    {"IsInf", is_infinite},
+    {"ThresholdedRelu", thresholded},
+    {"Shrink", shrink},
+    {"OneHot", one_hot},
+    {"TopK", top_k},
+    {"GatherElements", gather_elements},
     {NULL, NULL},
 };

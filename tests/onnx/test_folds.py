@@ -104,6 +104,13 @@ for kind in (10, 16):
 ROWS.append(("powers of whole numbers", graph([node("Pow", ["x", "k"], "y")], [number("k", 5)], [port("x", ["N", 4], 7)], [port("y", ["N", 4], 7)]), "!y (Pow): powers of i32: cast its base to float32"))
 ROWS.append(("a transposed window that is too small", model([node("ConvTranspose", ["x", "w"], "y", strides=[2], output_shape=[12])], [tensor("w", [1, 1, 2], [1.0, 2.0], floats=True)], ["N", 1, 5], ["N", 1, 12]),
              "!y (ConvTranspose): output_shape 12: 5 places by a stride of 2 reach 10"))
+for equation, n, words in (("ii->i", 1, "equation ii->i: a label twice in one term"), ("ij,jk,kl->il", 3, "3 operands: one or two are read"), ("ij->ij", 2, "equation ij->ij: not of 2 operands"), ("ij,ij->ij", 1, "not of 1 operands"),
+                           ("ij,jk->il", 2, "no operand has label 1 of its result"), ("ijk,jk->i", 2, "3 labels of an operand of rank 2"), ("ij,jk->ik->k", 2, "more than one result"),
+                           ("ij,j1->i", 2, "letters, ... and -> are read"), ("ij,ki->jk", 2, "one label of 48 and of 4 places"), ("......", 1, "letters, ... and -> are read"), ("", 1, "0 labels of an operand of rank 2")):
+    ROWS.append((f"Einsum {equation}", model([node("Einsum", ["x", "w", "w"][:n], "y", equation=equation)], [tensor("w", [4, 4], [1.0] * 16, floats=True)], ["N", 4], ["N", 4]), f"!{words}"))
+ROWS.append(("attention's scores turn nothing", graph([node("Einsum", ["q", "k"], "y", equation="bhid,bhjd->bhij")], [], [port("q", ["N", 2, 5, 4]), port("k", ["N", 2, 3, 4])], [port("y", ["N", 2, 5, 3])]), " transpose_b=true\n"))
+for what, dims, at, axis, words in (("more rows", ["N", 4, 3], ["N", 5, 1], 2, "axis 1: 5 indices of 4 places"), ("other ranks", [4, 4], [4], 1, "indices of rank 1 of an operand of rank 2"), ("the batch", ["N", 4], ["N", 4], 0, "places along the batch")):
+    ROWS.append((f"GatherElements, {what}", graph([node("GatherElements", ["x", "i"], "y", axis=axis)], [], [port("x", dims), port("i", at, 7)], [port("y", at)]), f"!{words}"))
 
 # An axis named twice would read beyond the numbers; the rule refuses it.
 ROWS.append(("known numbers, an axis twice", beside([node("Reshape", ["k", "s"], "a"), node("Transpose", ["a"], "b", perm=[0, 0]), node("Slice", ["b", "z", "z4", "z"], "d"),
