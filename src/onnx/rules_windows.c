@@ -19,13 +19,13 @@ static void pads_back(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_win
         if (size > INT32_MAX) onnx_refuse(im, "a picture of %lld places along an axis", (long long)size);
         if (onnx_stopped(im)) return;
         const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1 + w->out_pad[d],
-                      more = (size - 1) * w->stride[d] + reach - (sized ? asked[k] : size * w->stride[d]);
+                      whole = (size - 1) * w->stride[d] + reach,
+                      more = whole - (sized ? asked[k] : size * w->stride[d]);
         w->before[d] = pads[k];
         w->after[d] = pads[n + k];
         if (sized && more <= -w->stride[d])
             onnx_refuse(im, "output_shape %lld: %lld places by a stride of %lld reach %lld",
-                        (long long)asked[k], (long long)size, (long long)w->stride[d],
-                        (long long)(asked[k] + more));
+                        (long long)asked[k], (long long)size, (long long)w->stride[d], (long long)whole);
         if (sized || same) {
             w->before[d] = more < 0 ? 0 : upper ? more / 2 : more - more / 2;
             w->after[d] = more - w->before[d];
