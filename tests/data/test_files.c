@@ -181,7 +181,7 @@ Test(table, lines_are_squares_of_grey_and_a_label) {
         const char *text, *words;
     } rows[] = {{"0,1,2,4,0\n4,3,2,1,7\r\n", NULL},
                 {"0,1,2,4,0\n4,3,2,1,7", NULL},
-                {"0,1,2,4,0\n4,3,2", "2: expected"},
+                {"0,1,2,4,0\n4,3,2", "shorter"},
                 {"0,1,2,0\n", "square"},
                 {"0,1,2,4,0\n4,3,2,1\n", "2: expected"},
                 {"0,1,2,4,0\n4,3,-2,1,7\n", "2: expected"},
