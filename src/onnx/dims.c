@@ -118,7 +118,9 @@ ebb_status onnx_port_shape(const onnx_import *im, const onnx_port *port, onnx_sh
                              : strcmp(symbol, "N") != 0 ? onnx_bound(im, symbol)
                                                         : 0;
         out->dim[0][d] = out->dim[1][d] = size;
-        if (d == 0 && (im->rebind || size == 0)) {
+        /* Another number is another thing than the batch. */
+        if (d == 0 &&
+            (size == 0 || (im->rebind && port->dim[0] <= 0) || (im->rebind && port->dim[0] == im->batch))) {
             out->dim[0][d] = ONNX_BATCH_A;
             out->dim[1][d] = ONNX_BATCH_B;
         } else if (size == 0 && symbol[0] != '\0') {

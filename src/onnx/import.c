@@ -193,6 +193,19 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* ---- the whole ---- */
 
+/* The first number among the inputs' first sizes, where all of them are numbers. */
+static void batch_find(onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_inputs; i++) {
+        const onnx_port *port = &im->file->inputs[i];
+        if (port->rank == 0) continue;
+        if (port->dim[0] <= 0) {
+            im->batch = 0;
+            return;
+        }
+        if (im->batch == 0) im->batch = port->dim[0];
+    }
+}
+
 static ebb_status begin(onnx_import *im) {
     const char *name = "model", *slash = strrchr(im->file->path, '/');
     const char *base = slash ? slash + 1 : im->file->path;
@@ -202,8 +215,7 @@ static ebb_status begin(onnx_import *im) {
     for (const char *c = base; *c != '\0' && *c != '.' && n + 1 < sizeof graph; c++)
         graph[n++] = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z') ? *c : '_';
     if (n > 0) name = graph;
-    for (uint32_t i = 0; i < im->file->n_inputs && im->batch == 0; i++)
-        if (im->file->inputs[i].rank > 0) im->batch = im->file->inputs[i].dim[0];
+    batch_find(im);
     const int64_t asked = onnx_bound(im, "N"), size = asked > 0 ? asked : im->batch > 1 ? im->batch : 32;
     ebb_text_add(&im->text, "ebb 1\ngraph %s\ndim N = %lld\n", name, (long long)size);
     for (int k = 0; k < 2; k++) {

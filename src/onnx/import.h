@@ -71,7 +71,7 @@ typedef struct onnx_import {
     onnx_file *file;
     ebb_arena *arena; /* the file's */
     const ebb_onnx_options *options;
-    bool rebind;   /* the first size of inputs is N, whatever the file says */
+    bool rebind;   /* the first size of inputs is N, also where it is the number `batch` */
     int64_t batch; /* the file's own, 0: none */
     ebb_build *build[2];
     ebb_text text;

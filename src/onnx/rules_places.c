@@ -17,6 +17,10 @@ static void expand(onnx_import *im) {
             const int64_t asked = i >= 0 && i < n ? onnx_whole(at[k][i]) : 1,
                           have = j >= 0 ? now.dim[k][j] : 1;
             out.dim[k][d] = have == 1 ? asked : have;
+            const bool frozen =
+                im->rebind && d == 0 && asked == im->batch; /* the batch, as it was exported */
+            if (asked != 1 && have != 1 && asked != have && !frozen && !onnx_stopped(im))
+                onnx_refuse(im, "%lld places cannot become %lld", (long long)have, (long long)asked);
         }
     onnx_give(im, 0, onnx_broadcast(im, x, &out));
 }

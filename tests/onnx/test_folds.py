@@ -63,6 +63,13 @@ ROWS.append(("what no output needs", model(
 ROWS.append(("forty of one kind, one of another", model(
     [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Concat", [*(f"n{i}" for i in range(40)), "d"], "y")], [], ["N", 4], ["N", 4]),
     "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))
+# Numbers that are no batch.
+ROWS += [
+    ("more than the batch", model([node("Expand", ["x", "s"], "e"), node("Relu", ["e"], "y")], [tensor("s", [3], [2, 1, 6])], [1, 3, 1], [2, 3, 6]), "%x = input f32[1,3,1]\n%e = broadcast_to %x shape=[2,3,6]"),
+    ("the batch, frozen", model([node("Expand", ["x", "s"], "e"), node("Relu", ["e"], "y")], [tensor("s", [3], [2, 1, 6])], [2, 3, 1], [2, 3, 6]), "%e = broadcast_to %x shape=[N,3,6]"),
+    ("a kernel as an input", graph([node("Conv", ["x", "k"], "y")], [], [port("x", [1, 3, 8, 8]), port("k", [4, 3, 3, 3])], [port("y", [1, 4, 6, 6])]), "%x = input f32[N,3,8,8]\n%k = input f32[4,3,3,3]"),
+    ("a row beside a named batch", graph([node("Add", ["x", "s"], "y")], [], [port("x", ["n", 5]), port("s", [1, 5])], [port("y", ["n", 5])]), "%x = input f32[N,5]\n%s = input f32[1,5]"),
+]
 # What training minimises.
 for what, nodes, x, y, words in (
         ("one place", [node("Relu", ["x"], "y")], ["N", 1], ["N", 1], "%labels = input f32[N,1]\n%loss = sub %y, %labels\n%loss.1 = mul %loss, %loss\n%loss.2 = reduce_mean"),
