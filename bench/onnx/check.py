@@ -82,7 +82,8 @@ def node_tests(program, word=""):
             continue
         model = test.model
         op = model.graph.node[-1].op_type if len(model.graph.node) else "-"
-        given, wanted = test.data_sets[0] if test.data_sets else ([], [])
+        given, wanted = ([numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in side] for side in
+                         (test.data_sets[0] if test.data_sets else ([], [])))
         plain = all(isinstance(v, (np.ndarray, np.generic)) and (v.dtype.kind in "fiub" or v.dtype.name == "bfloat16") for v in [*given, *wanted])
         feeds = [(v.name, data) for v, data in zip(model.graph.input, map(np.asarray, given))] if plain else []
         for o in model.opset_import:
