@@ -176,12 +176,20 @@ const char *ebb_entry_text(const ebb_recorded *r, const ebb_entry *entry, char t
         (void)snprintf(text, 256, "%s", kinds[entry->kind]);
         return text;
     }
-    int n = snprintf(text, 256, "%s", entry->op->name);
-    for (uint32_t i = 0; i < entry->n_in && n > 0 && n < 200; i++) {
-        char type[EBB_TYPE_TEXT];
-        n += snprintf(text + n, (size_t)(256 - n), " %s",
-                      ebb_type_text(&r->values.at[r->operands.at[entry->in + i]].type, type));
-    }
+    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
+    for (uint32_t i = 0; i < entry->n_in; i++) in[i] = r->values.at[r->operands.at[entry->in + i]].type;
+    for (uint32_t i = 0; i < entry->n_out; i++) out[i] = r->values.at[entry->out + i].type;
+    const ebb_call call = {.op = entry->op,
+                           .in = in,
+                           .out = out,
+                           .n_in = entry->n_in,
+                           .n_out = entry->n_out,
+                           .attr = entry->attr};
+    ebb_text whole;
+    ebb_text_init(&whole, r->env);
+    ebb_call_print(&whole, &call);
+    (void)snprintf(text, 256, "%s", whole.at ? whole.at : entry->op->name);
+    ebb_text_deinit(&whole);
     return text;
 }
 

@@ -180,7 +180,7 @@ Test(calls, another_op_is_told_with_both_places_or_recorded) {
             cr_expect_str_eq(
                 ebb_env_error(b.env),
                 "operator mismatch: neg f32[3] : f32[3] at f.py:7 where the recorded call has abs "
-                "f32[3] at f.py:7 (instruction 0 of 1)");
+                "f32[3] : f32[3] at f.py:7 (instruction 0 of 1)");
         }
         ebb_trace_facts_now(b.trace, &facts);
         cr_expect_eq(facts.n_recordings, strict ? 1 : 2);
