@@ -77,6 +77,19 @@ class Files(unittest.TestCase):
         self.assertEqual(len(info.params), len(loaded.state_dict()))
         return loaded
 
+    def test_arguments_given_by_name_keep_it(self):
+        f = trace(symbolic=True, capture_as_const=True)(lambda x, b, scale=None: x * scale + b)
+        f(tensor([1.0, 2.0]), scale=tensor([3.0, 3.0]), b=tensor([5.0, 5.0]))
+        for names, first in ((None, "arg_0"), (["pixels"], "pixels")):
+            file = io.BytesIO()
+            self.assertEqual(f.dump(file, arg_names=names).inputs, [first, "b", "scale"])
+            file.seek(0)
+            net = GraphInference(file)
+            got = net.run(inp_dict={first: np.float32([1, 2]), "b": np.float32([1, 1]), "scale": np.float32([2, 2])})
+            np.testing.assert_array_equal(list(got.values())[0], [3, 5])
+        with self.assertRaisesRegex(ValueError, "repeat"):
+            f.dump(io.BytesIO(), arg_names=["b"])
+
     def test_a_network_gives_the_same_bits(self):
         for symbolic in (False, True):
             self.check_net(symbolic)

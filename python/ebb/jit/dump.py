@@ -68,6 +68,14 @@ def _names(given, default, what):
     return given
 
 
+def _input_names(arg_names, places, named):
+    own = iter(_names(arg_names, [f"arg_{i}" for i in places if i not in named], "arg_names"))
+    names = [named.get(i) or next(own) for i in places]
+    if len(set(names)) != len(names):
+        raise ValueError(f"dump: names of arguments repeat: {names}")
+    return names
+
+
 def _output_names(values, onnx):
     """ADD, ADD[1] (in ONNX ADD_1), ...: an output's default name is its op's."""
     seen, names = collections.Counter(), []
@@ -107,8 +115,8 @@ def _trains(lines):
     return any(re.search(r" phase=(backward|update)\b| = (sgd|sgd_momentum|adamw) %", line) for line in lines)
 
 
-def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None, precision="f32"):
-    """Writes the file; DumpInfo."""
+def dump(core, named, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None, precision="f32"):
+    """Writes the file; DumpInfo. named: by their places, the names of arguments that were given by name, and keep those."""
     onnx = _onnx.is_meant(file, dump_format)
     returned = [core.returned(i) for i in range(n_returned)]
     if not returned or "" in returned:
@@ -131,7 +139,7 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_
             weights[name] = tensor.numpy()
             own = getattr(tensor, "name", "")
             params[name] = own if keep_param_name and own else name
-    inputs = _names(arg_names, [f"arg_{index}" for index, _ in arguments], "arg_names")
+    inputs = _input_names(arg_names, [index for index, _ in arguments], named)
     outputs = _names(output_names, _output_names(returned, onnx), "output_names")
     facts = {"inputs": [[n, v] for n, (_, v) in zip(inputs, arguments)],
              "outputs": [[n, v] for n, v in zip(outputs, returned)], "params": params}

@@ -78,7 +78,7 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core, self._n_returned, self._has_arrays = None, 0, False  # the latter two of the last call that ended well
+        self._core, self._named, self._n_returned, self._has_arrays = None, {}, 0, False  # but the first of the last call that ended well
         self._watch, self._gradients = Watch(self._options), Gradients()
 
     def __get__(self, instance, owner=None):
@@ -93,7 +93,11 @@ class trace:
         """A call of the function. kind: what the recording depends on besides."""
         self._start()
         tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
-        look_through((args, dict(sorted(kwargs.items()))), tensors, key)
+        look_through(args, tensors, key)
+        named = {}  # where tensors are given by name
+        for name, value in sorted(kwargs.items()):
+            named[len(tensors)] = name
+            look_through((name, value), tensors, key)
         running, symbolic = (self._core, threading.get_ident(), self._runs), _shape.is_symbolic()
         try:  # an interrupt may come at any place
             _running.append(running)
@@ -104,7 +108,7 @@ class trace:
                 result, returned = function(*args, **kwargs), []
             tensors_of(result, returned)
             self._core.end(returned)
-            self._n_returned, self._has_arrays = len(returned), any(part.startswith("array:") for part in key)
+            self._named, self._n_returned, self._has_arrays = named, len(returned), any(part.startswith("array:") for part in key)
             if self._runs:
                 _forget()
                 self._watch.look(self._core)
@@ -230,7 +234,7 @@ class trace:
         if self._has_arrays:
             raise ValueError("dump: the call was given arrays, which the file would hold as they were: give Tensors")
         precision = _dump.precision_of(flags, file, dump_format, optimize_for_inference)
-        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,
+        return _dump.dump(self._made(), self._named, self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,
                           precision)
 
     def report(self, path=None, format=None, program=0):
