@@ -100,6 +100,7 @@ static ebb_status select_best(ebb_selector *c, ebb_selection **out) {
     ebb_arrangement *a;
     ebb_status ended = ebb_search_orders(c, &a);
     if (ended != EBB_OK && ended != EBB_INTERRUPTED) return ended;
+    if (ebb_stop_asked(c->env)) ended = EBB_INTERRUPTED; /* seeds that were cut short do not say so */
     const ebb_worth *best = &a->search.members[0].best;
     if (best->excess_bytes == INT64_MAX)
         return ended != EBB_OK
