@@ -213,6 +213,7 @@ class Budgets(unittest.TestCase):
             (lambda: SublinearMemoryConfig(num_worker=0), "num_worker 0"), (lambda: DTRConfig(), "eviction_threshold"),
             (lambda: trace(sublinear_memory_config=SublinearMemoryConfig(), dtr_config=DTRConfig(1))(abs), "not both"),
             (lambda: trace(budget="1MiB", memory="none")(abs), "leave one of them out"), (lambda: trace(memory="budget")(abs), "11GiB"),
+            (lambda: trace(memory="inplace")(abs), "none, in_place, sublinear, budget"), (lambda: trace(opt_level=9)(abs), "opt_level is 9"),
         ):
             with self.assertRaisesRegex(ValueError, text):
                 make()

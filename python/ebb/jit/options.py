@@ -42,6 +42,15 @@ def budget_of(budget, who="trace"):
     return {"budget": int(number)}
 
 
+def level_options(opt_level):
+    if opt_level not in (None, 0, 1, 2, 3):
+        raise ValueError(f"trace: opt_level is {opt_level!r}: 0, 1, 2 or 3")
+    return {"opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
+
+
+_MEMORY = ("none", "in_place", "sublinear", "budget")
+
+
 def memory_options(sublinear, dtr, budget, memory, who="trace"):
     """Options that say how memory is saved."""
     options = {}
@@ -56,6 +65,8 @@ def memory_options(sublinear, dtr, budget, memory, who="trace"):
     if budget is not None:
         options.update(memory="budget", **budget_of(budget, who))
     if memory is not None:
+        if memory not in _MEMORY:
+            raise ValueError(f"{who}: memory {memory!r}: {', '.join(_MEMORY)}")
         if memory == "budget" and budget is None:
             raise ValueError(f'{who}: memory="budget" needs budget="11GiB", a number of bytes, or a share: 0.6')
         if memory != "budget" and budget is not None:

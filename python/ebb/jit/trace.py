@@ -14,7 +14,7 @@ from . import fit as _fit
 from .backend import plugins, xla_is_here
 from .gradients import Gradients
 from .method import Bound
-from .options import budget_of, memory_options
+from .options import budget_of, level_options, memory_options
 from .profile import profile_of
 from .progress import Line
 from .report import report as _report
@@ -69,9 +69,8 @@ class trace:
         self._runs = not (record_only or self._described)
         self._options = {"symbolic": bool(symbolic), "record_only": bool(record_only), "strict": on_mismatch == "raise",
                          "verify": bool(verify), "keep": bool(capture_as_const or record_only), "n_profiled": _PROFILED if profiling else 0,
-                         "plan_only": bool(self._described) and not record_only, "xla": backend == "xla",
-                         "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
-        self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
+                         "plan_only": bool(self._described) and not record_only, "xla": backend == "xla"}
+        self._options.update(level_options(opt_level), **memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache), "device": self._described}
         self._options.update({k: v for k, v in said.items() if v is not None})
         self._line = Line(progress)
