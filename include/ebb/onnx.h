@@ -70,9 +70,10 @@ typedef struct ebb_onnx_export_options {
     uint32_t n_dims;
     const char *weights; /* a safetensors file, as ebb_engine_save writes it: what the model lacks is passed
                           * over; NULL: `initial` has them */
-    const ebb_onnx *initial; /* whose model it is: inputs and outputs go out as that file has them, by name,
-                              * order and type; for no_loss, which keeps a trailing Softmax */
-    bool fold_batch_norm;    /* into the convolution, or the linear op, that alone comes before */
+    const ebb_onnx
+        *initial; /* whose model it is: inputs and outputs go out as that file has them: names, order
+                   * and int64, 16-bit floats as f32; for no_loss, which keeps a trailing Softmax */
+    bool fold_batch_norm; /* into the convolution, or the linear op, that alone comes before */
 } ebb_onnx_export_options;
 
 /* Writes the model as it evaluates, with these weights, to path, whole or not at all: opset 21, shapes in

@@ -95,7 +95,7 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
     else if (node->n_out == 0)
         onnx_refuse(im, "it has no result");
-    else if (node == im->head && im->head_left_out)
+    else if (onnx_head_left_out(im))
         onnx_give(im, 0, onnx_in(im, 0));
     else if (!onnx_fold(im) && !onnx_stopped(im)) {
         if (!rule)

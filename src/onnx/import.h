@@ -224,6 +224,8 @@ EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
 
 /* Sets head and head_left_out, where a loss is wanted. */
 void onnx_head_find(onnx_import *im);
+/* Is the node the head, and gives way to the loss? */
+bool onnx_head_left_out(onnx_import *im);
 /* The loss, of the first output's value, where it has one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
 

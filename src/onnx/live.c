@@ -4,7 +4,7 @@
 
 static bool is_wanted(const onnx_import *im, const onnx_node *node) {
     for (uint32_t k = 0; k < node->n_out; k++)
-        if (onnx_names_find(&im->wanted, node->out[k]) != EBB_NONE) return true;
+        if (node->out[k][0] != '\0' && onnx_names_find(&im->wanted, node->out[k]) != EBB_NONE) return true;
     return false;
 }
 

@@ -55,6 +55,17 @@ void onnx_head_find(onnx_import *im) {
     }
 }
 
+/* There is one of rows or pixels of reals. */
+static bool has_loss(onnx_import *im, uint32_t x) {
+    const uint32_t rank = onnx_shape_of(im, x).rank;
+    return onnx_is_real(im, x) && rank >= 2 && rank <= 4;
+}
+
+bool onnx_head_left_out(onnx_import *im) {
+    if (im->node != im->head) return false;
+    return im->head_left_out = im->head_left_out && has_loss(im, onnx_in(im, 0));
+}
+
 /* ---- losses ---- */
 
 /* Its steps have its name. */
@@ -147,15 +158,8 @@ static uint32_t classes_axis(onnx_import *im, uint32_t *x) {
 
 void onnx_loss_add(onnx_import *im, uint32_t output) {
     uint32_t x = output, loss;
-    if (im->head) {
-        const uint32_t at = onnx_names_find(&im->by_name, im->head->in[0]);
-        if (at == EBB_NONE || im->values.at[at].kind != ONNX_GRAPH)
-            im->head = NULL; /* of a known tensor */
-        else
-            x = im->values.at[at].id;
-    }
-    const uint32_t rank = onnx_shape_of(im, x).rank;
-    if (!onnx_is_real(im, x) || rank < 2 || rank > 4) return;
+    if (im->head) x = im->values.at[onnx_names_find(&im->by_name, im->head->in[0])].id;
+    if (!has_loss(im, x)) return;
     const uint32_t axis = classes_axis(im, &x);
     if (onnx_stopped(im)) return;
     const onnx_shape shape = onnx_shape_of(im, x);

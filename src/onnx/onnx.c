@@ -143,6 +143,14 @@ typedef struct listed_border {
     onnx_border border;
 } listed_border;
 
+/* Is the first output's value another one's, too? */
+static bool is_output_too(const ebb_onnx *onnx, uint32_t id) {
+    const onnx_import *im = &onnx->import;
+    for (uint32_t i = 1; i < onnx->file.n_outputs; i++)
+        if (im->values.at[onnx_names_find(&im->by_name, onnx->file.outputs[i].name)].id == id) return true;
+    return false;
+}
+
 static ebb_status list_border(const ebb_onnx *onnx, listed_border *out) {
     const onnx_import *im = &onnx->import;
     const onnx_file *file = &onnx->file;
@@ -160,7 +168,9 @@ static ebb_status list_border(const ebb_onnx *onnx, listed_border *out) {
     for (uint32_t i = 0; i < file->n_outputs; i++) {
         const onnx_port *port = &file->outputs[i];
         const onnx_value *v = &im->values.at[onnx_names_find(&im->by_name, port->name)];
-        const char *name = i == 0 && im->head_left_out ? NULL : port->name; /* what it says is left out */
+        /* What it says is left out: it has a name of its own, or is the output that has one. */
+        const char *name = i == 0 && im->head_left_out ? NULL : port->name;
+        if (!name && is_output_too(onnx, v->id)) continue;
         out->rows[file->n_inputs + out->border.n_outputs++] =
             (onnx_border_row){im->id_name.at[v->id], name, port->type == ONNX_INT64};
     }

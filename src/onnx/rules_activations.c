@@ -3,17 +3,17 @@
 
 #include "onnx/import.h"
 
-/* One bound alone, or one beyond those that docs/ir.md has, is a comparison with a number. */
+/* Bounds that the op clip has not are comparisons with numbers: one alone, one beyond those that docs/ir.md
+ * has, and a lower one that is not below the upper one, which then is everywhere. */
 static uint32_t clipped(onnx_import *im, uint32_t x, double low, double high) {
     const onnx_shape one = {.rank = 0};
-    const bool from_low = low > -1e30, from_high = high < 1e30;
+    const bool from_low = low > -(double)FLT_MAX, from_high = high < (double)FLT_MAX;
     char text[2][EBB_REAL_TEXT];
-    if (!from_low && !from_high) return x;
-    if (!from_low || !from_high)
-        return onnx_op2(im, from_low ? "maximum" : "minimum", x,
-                        onnx_fill(im, &one, x, from_low ? low : high));
-    return onnx_op1(im, "clip", x, "min=%s max=%s", ebb_real_text(low, text[0]),
-                    ebb_real_text(high, text[1]));
+    if (from_low && from_high && low < high && low > -1e30 && high < 1e30)
+        return onnx_op1(im, "clip", x, "min=%s max=%s", ebb_real_text(low, text[0]),
+                        ebb_real_text(high, text[1]));
+    if (from_low) x = onnx_op2(im, "maximum", x, onnx_fill(im, &one, x, low));
+    return from_high ? onnx_op2(im, "minimum", x, onnx_fill(im, &one, x, high)) : x;
 }
 
 /* Bounds that are computed are compared with each place. */
@@ -31,7 +31,6 @@ static void clip(onnx_import *im) {
         if (at && n != 1) onnx_refuse(im, "a bound of %lld numbers", (long long)n);
         if (at && n == 1) bound[i] = at[0];
     }
-    if (bound[0] > bound[1]) bound[0] = bound[1];
     onnx_give(im, 0, computed ? x : clipped(im, x, bound[0], bound[1]));
 }
 

@@ -124,12 +124,23 @@ static void identity(onnx_import *im) {
 
 /* By fmod=1 with the sign of the first operand. */
 static void mod(onnx_import *im) {
-    uint32_t a = onnx_in(im, 0), b = onnx_in(im, 1);
-    const uint32_t first = a;
-    const bool towards_zero = onnx_attr_int(im, "fmod", 0) != 0;
-    if (towards_zero) a = onnx_op(im, "abs", &a, 1, NULL), b = onnx_op(im, "abs", &b, 1, NULL);
-    const uint32_t left = onnx_op2(im, "mod", a, b);
-    onnx_give(im, 0, towards_zero ? onnx_op2(im, "mul", onnx_op(im, "sign", &first, 1, NULL), left) : left);
+    const uint32_t a = onnx_in(im, 0), b = onnx_in(im, 1), left = onnx_op2(im, "mod", a, b);
+    if (!onnx_attr_int(im, "fmod", 0) || onnx_stopped(im)) {
+        onnx_give(im, 0, left);
+    } else if (onnx_is_real(im, a)) {
+        const uint32_t size =
+            onnx_op2(im, "mod", onnx_op(im, "abs", &a, 1, NULL), onnx_op(im, "abs", &b, 1, NULL));
+        onnx_give(im, 0, onnx_op2(im, "mul", onnx_op(im, "sign", &a, 1, NULL), size));
+    } else { /* abs of the least i32 is none */
+        const onnx_shape one = {.rank = 0};
+        const uint32_t zero = onnx_fill(im, &one, a, 0);
+        const uint32_t differ =
+            onnx_op2(im, "logical_xor", onnx_op2(im, "less", a, zero), onnx_op2(im, "less", b, zero));
+        const uint32_t same = onnx_op(im, "logical_not", &differ, 1, NULL);
+        const uint32_t keeps = onnx_op2(im, "logical_or", same, onnx_op2(im, "equal", left, zero));
+        const uint32_t in[] = {keeps, left, onnx_op2(im, "sub", left, b)};
+        onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
+    }
 }
 
 static void dropout(onnx_import *im) {

@@ -33,12 +33,15 @@ static ebb_status play(ebb_trace *trace, const ebb_graph *graph, ebb_datum **val
     ebb_eager *eager = trace->eager;
     const ebb_recorder *recorder = eager->recorder;
     ebb_tape *tapes = eager->tapes;
+    const uint64_t seed = eager->seed; /* the body may have set another since */
     ebb_status status = values_fill(trace, graph, values, kept);
     eager->recorder = NULL;
     eager->tapes = NULL;
+    eager->seed = trace->seed;
     if (!status) status = ebb_play(eager, graph, 0, values, kept, trace->draws);
     eager->recorder = recorder;
     eager->tapes = tapes;
+    eager->seed = seed;
     if (!status) values_take(trace, graph, values);
     for (uint32_t i = 0; i < graph->n_values; i++) ebb_datum_drop(eager, values[i]);
     return status;

@@ -1,5 +1,5 @@
 /* Functions of one number on the cpu backend, over floats of every sign and exponent, beside those of the C
- * library in double: within the errors that cpu/exp.h and cpu/functions.h state, infinite and NaN where
+ * library in double: within the errors of a table, infinite and NaN where
  * those are, and -0 as it came where the function is odd. EBB_TEST_FLOATS sets how many are looked at. */
 #include <criterion/criterion.h>
 #include <float.h>

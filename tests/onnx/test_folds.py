@@ -82,6 +82,13 @@ for what, nodes, x, y, words in (
         ("Softmax under a name of its own", [node("Relu", ["x"], "r"), node("Softmax", ["r"], "s"), node("Identity", ["s"], "y")], ["N", 5], ["N", 5], "output %r\n%labels = input i32[N]\n%loss = softmax_xent %r,"),
         ("Softmax along images", [node("Relu", ["x"], "r"), node("Softmax", ["r"], "y", axis=0)], ["N", 5], ["N", 5], "%labels = input i32[N]\n%loss = softmax_xent %r,")):
     ROWS.append((f"loss: {what}", model(nodes, [], x, y), words))
+ROWS += [
+    ("no loss: Sigmoid of rank 1", model([node("Squeeze", ["x", "a"], "r"), node("Sigmoid", ["r"], "y")], [tensor("a", [1], [1])], ["N", 1], ["N"]), "= sigmoid %r"),
+    ("no loss: Softmax of rank 5", model([node("Relu", ["x"], "r"), node("Softmax", ["r"], "y")], [], ["N", 2, 2, 2, 3], ["N", 2, 2, 2, 3]), "= softmax "),
+    ("dead, beside an operand left out", model([node("NonZero", ["x"], ""), node("Clip", ["x", "", "m"], "y")], [tensor("m", [], [1.0], floats=True)], ["N", 4], ["N", 4]), "minimum %x"),
+    ("Clip, above", model([node("Clip", ["x", "a", "b"], "y")], [tensor("a", [], [2.0], floats=True), tensor("b", [], [0.0], floats=True)], ["N", 4], ["N", 4]), "minimum"),
+    ("Clip at large numbers", model([node("Clip", ["x", "a", "b"], "y")], [tensor("a", [], [-3e38], floats=True), tensor("b", [], [3e38], floats=True)], ["N", 4], ["N", 4]), "maximum"),
+]
 ROWS.append(("loss: Softmax that is read", graph([node("Relu", ["x"], "r"), node("Softmax", ["r"], "y"), node("Relu", ["y"], "z")], [],
                                                  [port("x", ["N", 5])], [port("y", ["N", 5]), port("z", ["N", 5])]), "%loss = softmax_xent %r, %labels"))
 listed = field(1, 1 << 20 | 1) + field(2, 7) + field(8, "k") + field(7, b"\1" * (1 << 20 | 1))

@@ -9,9 +9,10 @@ import unittest
 import ebb
 
 COMMAND = pathlib.Path(sys.executable).with_name("ebb")
+PROGRAM = pathlib.Path(ebb.__file__).parent / "bin" / "ebb"
 
 
-@unittest.skipUnless(COMMAND.exists(), "the package is not installed by pip: no command beside this Python")
+@unittest.skipUnless(PROGRAM.exists(), "the package is not installed by pip: it has no program")
 class Command(unittest.TestCase):
     def run_it(self, *words, **more):
         return subprocess.run([COMMAND, *words], capture_output=True, text=True, **more)

@@ -68,6 +68,23 @@ class Courses(unittest.TestCase):
             self.assertEqual(step(tensor([1.0, 3.0])).tolist(), [float(way[0]), 12.0])
         self.assertEqual((step.facts()["n_recordings"], step.facts()["n_recorded"]), (6, 6))
 
+    def test_what_was_drawn_before_another_seed(self):
+        def draws(x, reseeds):
+            y = F.dropout(x, 0.5)
+            if reseeds:
+                mge.random.seed(9)
+                y = y + F.dropout(x, 0.5)
+            return y
+
+        for symbolic in (False, True):
+            x, course = tensor(np.ones(64, np.float32)), [False]
+            step = trace(lambda x: draws(x, course[0]), symbolic=symbolic, on_mismatch="retrace")
+            for course[0] in (False, True):
+                mge.random.seed(5)
+                want = draws(x, course[0]).numpy()
+                mge.random.seed(5)
+                np.testing.assert_array_equal(step(x).numpy(), want)
+
     def test_one_that_can_not_be_planned_does_not_stop_the_others(self):
         w, odd = Parameter([1.0, 2.0]), [False]
 

@@ -175,5 +175,20 @@ class Datasets(unittest.TestCase):
                 ConcatDataset(wrong)
 
 
+class Places(unittest.TestCase):
+    def test_places_of_unsigned_numbers_do_not_wrap(self):
+        image = np.zeros((4, 6, 3), np.uint8)
+        boxes = np.array([[0, 0, 3, 3]], np.uint16)
+        _, got = transform.CenterCrop(2, order=("image", "boxes")).apply((image, boxes))
+        np.testing.assert_array_equal(got, [[-2, -1, 1, 2]])
+        wide = np.zeros((2, 300, 3), np.uint8)
+        _, got = transform.RandomHorizontalFlip(1, order=("image", "boxes")).apply((wide, boxes.astype(np.uint8)))
+        np.testing.assert_array_equal(got, [[297, 0, 300, 3]])
+
+    def test_parts_by_themselves_are_not_drawn_for(self):
+        with self.assertRaisesRegex(RuntimeError, "apply"):
+            transform.RandomHorizontalFlip(1)._apply_image(np.zeros((2, 2, 3), np.uint8))
+
+
 if __name__ == "__main__":
     unittest.main()

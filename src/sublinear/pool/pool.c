@@ -90,19 +90,19 @@ bool ebb_search_is_close(const ebb_search *s) {
 
 /* A stop is a time limit that strikes at that moment. */
 static bool is_late(ebb_search *s) {
-    if (s->out_of_time) return true;
-    const bool stop = ebb_stop_asked(s->env);
-    if (!stop && s->time_limit_ns == 0) return false;
+    if (s->stopped) return true;
+    s->stopped = ebb_stop_asked(s->env);
+    if (!s->stopped && (s->out_of_time || s->time_limit_ns == 0)) return s->out_of_time;
     const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
-    if (stop) s->time_limit_ns = spent_ns + 1;
-    return s->out_of_time = stop || spent_ns >= s->time_limit_ns;
+    if (s->stopped) s->time_limit_ns = spent_ns;
+    return s->out_of_time = spent_ns >= s->time_limit_ns;
 }
 
 bool ebb_search_may_end(ebb_search *s) {
     if (s->out_of_grace || !is_late(s)) return s->out_of_grace;
     if (s->members[0].best.excess_bytes == 0) return true;
-    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns + 1;
-    const uint64_t part_ns = s->time_limit_ns / GRACE_PART;
+    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
+    const uint64_t part_ns = s->stopped ? 0 : s->time_limit_ns / GRACE_PART;
     s->out_of_grace = spent_ns - s->time_limit_ns >= (part_ns > s->grace_ns ? part_ns : s->grace_ns);
     return s->out_of_grace;
 }

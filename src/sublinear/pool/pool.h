@@ -63,6 +63,7 @@ typedef struct ebb_search {
     uint64_t time_limit_ns;         /* since started_ns; 0: none */
     uint64_t grace_ns;              /* as in the request */
     bool out_of_time;               /* it has struck; nobody looks at the clock any more */
+    bool stopped;                   /* by the stop flag, which set the limit to that moment */
     bool out_of_grace;              /* nor does anything fit, and seeds have had their time */
     ebb_select_log *log;            /* or NULL */
 } ebb_search;

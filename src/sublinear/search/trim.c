@@ -13,6 +13,7 @@ typedef struct run {
 } run;
 
 struct ebb_trimmer {
+    const ebb_env *env;
     const ebb_space *space;
     ebb_scorer *scorer;
     const uint8_t *genes;
@@ -86,7 +87,7 @@ static uint32_t leave_out(ebb_trimmer *t, const ebb_trimmed *now, const run *lef
 static bool run_pass(ebb_trimmer *t, ebb_trimmed *now) {
     bool gained = false;
     uint32_t n_runs = list_runs(t, now);
-    for (uint32_t k = 0; k<n_runs && * t->work> 0; k++) {
+    for (uint32_t k = 0; k<n_runs && * t->work> 0 && !ebb_stop_asked(t->env); k++) {
         *t->work -= now->n_steps;
         uint32_t n = leave_out(t, now, &t->runs[k]);
         if (n == 0) continue;
@@ -112,6 +113,7 @@ ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t 
 ebb_trimmer *ebb_trimmer_new(ebb_arena *arena, const ebb_space *space) {
     ebb_trimmer *t = EBB_NEW(arena, ebb_trimmer, 1);
     if (!t) return NULL;
+    t->env = arena->env;
     t->space = space;
     t->steps = EBB_NEW(arena, ebb_id, space->step_limit);
     t->try = EBB_NEW(arena, ebb_id, space->step_limit);

@@ -118,15 +118,23 @@ class OfPlaces(VisionTransform):
 
     @property
     def _how(self):
+        if id(self) not in vars(_now):
+            raise RuntimeError(f"{type(self).__name__}: what all parts of a sample share is drawn by apply(sample): call that")
         return vars(_now)[id(self)]
 
     def _draw(self, h, w):
         raise NotImplementedError
 
 
+def signed(coords):
+    """Coords that may be moved to either side: of unsigned numbers int32."""
+    coords = np.array(coords)
+    return coords.astype(np.int32) if coords.dtype.kind == "u" else coords
+
+
 def moved(coords, x, y, by_x=1, by_y=1):
     """Coords moved by x and y, then stretched, of the dtype that they had."""
-    coords = np.asarray(coords)
+    coords = signed(coords)
     return ((coords + (x, y)) * (by_x, by_y)).astype(coords.dtype)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .base import OfPlaces, OfValues, VisionTransform, moved
+from .base import OfPlaces, OfValues, VisionTransform, moved, signed
 
 __all__ = [
     "CenterCrop", "Normalize", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "ToMode",
@@ -159,7 +159,7 @@ class RandomHorizontalFlip(OfPlaces):
         turned, whole = self._how
         if not turned:
             return coords
-        coords = np.array(coords)
+        coords = signed(coords)
         coords[:, 1 - self._axis] = whole - coords[:, 1 - self._axis]
         return coords
 
