@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """A training step of ResNet-50 by `ebb run`, traced from Python, and op by op: times in turns, and what the pool holds.
 
-    resnet50.py EBB MODEL [--batch 4] [--image 224] [--rounds 3]     MODEL: examples/models/resnet50.ebb
+    steps.py EBB MODEL [--batch 4] [--image 224] [--rounds 3]     MODEL: examples/models/resnet50.ebb
 """
 import argparse
 import json
 import pathlib
 import statistics
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -19,14 +18,19 @@ import ebb.optimizer as optim
 from ebb.autodiff import GradManager
 from ebb.jit import trace
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "examples" / "python"))
-from resnet50 import ResNet50  # noqa: E402
-
+EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "python" / "resnet50.py"
 STEPS = 4
 
 
+def network():
+    """Of the example, whose first cell it is."""
+    names = {}
+    exec(compile("#" + EXAMPLE.read_text().split("# %%")[1], str(EXAMPLE), "exec"), names)
+    return names["ResNet50"](3, 1000)
+
+
 def training(batch, image):
-    net = ResNet50(3, 1000)
+    net = network()
     gm, opt = GradManager().attach(net.parameters()), optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
     rng = np.random.default_rng(1)
     x = ebb.tensor(rng.standard_normal((batch, 3, image, image)).astype(np.float32))
