@@ -6,8 +6,10 @@
  * params; running statistics and tables of numbers become states; floats of 16 bits, wherever they are,
  * become f32. What depends on shapes alone is computed at once. The first size of every input becomes the
  * dim N, also where the exporter wrote a number; if the model does not allow that, the file's number stays.
- * A Softmax at the end is left out, and the mean cross-entropy of the first output is the loss, if that has
- * a shape for it; its classes are fed as the input "labels".
+ * The loss is of the first output: the mean cross-entropy along the axis of the Softmax that makes it, or
+ * of the axis that holds classes; Sigmoid's, of two classes or of each place; of one place the mean squared
+ * error; none where its shape has none. Softmax and Sigmoid are left out where nothing else reads them, and
+ * what is learned is fed as the input "labels".
  *
  * A file comes from anywhere: every length, count and depth is checked before it is used; external data lie
  * in the model's own folder and are reached through no link.

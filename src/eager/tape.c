@@ -165,8 +165,8 @@ ebb_status ebb_tape_play(ebb_tape *tape, const ebb_graph *graph, uint32_t first,
     const uint64_t seed = eager->seed, draws = tape->draws;
     const bool paused = tape->paused;
     bool draws_again = false;
-    for (ebb_id n = first; n < graph->n_nodes; n++)
-        draws_again = draws_again || graph->nodes[n].op->effect == EBB_SEEDED;
+    for (ebb_id n = first; tape->drew && !draws_again && n < graph->n_nodes; n++)
+        draws_again = graph->nodes[n].op->effect == EBB_SEEDED;
     ebb_status status = draws_again ? ebb_tape_seed(tape, &eager->seed) : EBB_OK;
     tape->paused = true;
     if (!status) status = ebb_play(eager, graph, first, values, kept, draws);

@@ -31,7 +31,7 @@ static uint32_t count_readers(const onnx_file *file, const char *name) {
     return n;
 }
 
-static bool is(const onnx_node *node, const char *op) {
+static bool is_op(const onnx_node *node, const char *op) {
     const bool own = node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
     return own && node->n_in == 1 && node->n_out == 1 && strcmp(node->op, op) == 0;
 }
@@ -45,12 +45,12 @@ void onnx_head_find(onnx_import *im) {
         const onnx_node *node = maker_of(file, name);
         alone = alone && count_readers(file, name) == 1;
         if (!node) return;
-        if (is(node, "Softmax") || is(node, "LogSoftmax") || is(node, "Sigmoid")) {
+        if (is_op(node, "Softmax") || is_op(node, "LogSoftmax") || is_op(node, "Sigmoid")) {
             im->head = node;
             im->head_left_out = alone;
             return;
         }
-        if (!is(node, "Identity")) return;
+        if (!is_op(node, "Identity")) return;
         name = node->in[0];
     }
 }
@@ -142,7 +142,7 @@ static uint32_t two_logits(onnx_import *im, uint32_t x, uint32_t axis) {
 /* Of the function's node; before opset 13 all axes from `axis` on are classes. */
 static uint32_t classes_axis(onnx_import *im, uint32_t *x) {
     const onnx_shape shape = onnx_shape_of(im, *x);
-    if (!im->head || is(im->head, "Sigmoid")) return shape.rank == 4 ? 1 : shape.rank - 1;
+    if (!im->head || is_op(im->head, "Sigmoid")) return shape.rank == 4 ? 1 : shape.rank - 1;
     const bool rows_behind = im->file->opset < 13;
     im->node = im->head;
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", rows_behind ? 1 : -1), shape.rank);
@@ -164,7 +164,7 @@ void onnx_loss_add(onnx_import *im, uint32_t output) {
     if (onnx_stopped(im)) return;
     const onnx_shape shape = onnx_shape_of(im, x);
     const bool one = shape.dim[0][axis] == 1 && shape.dim[1][axis] == 1;
-    const bool sigmoid = im->head && is(im->head, "Sigmoid");
+    const bool sigmoid = im->head && is_op(im->head, "Sigmoid");
     if (one && !sigmoid)
         loss = mean_square(im, x);
     else if (sigmoid && !one)
