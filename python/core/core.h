@@ -71,8 +71,9 @@ typedef struct core_process {
     unsigned n_stoppable;    /* long calls that go on and that Ctrl-C ends */
     bool caught;             /* its handler is ours meanwhile */
     PyObject *raised[3];     /* by a function that the library called: ends the owner's call */
-    core_grave *graves;      /* used with the GIL held */
+    core_grave *graves;      /* the oldest first; used with the GIL held */
     size_t n_graves, most_graves;
+    uint64_t n_emptied; /* how many there were before these */
     /* What the package says of itself (setup): the class of results and that of shapes, a tuple's, their
      * ways of allocating, the objects that name dtypes, and functions for what is written in Python. */
     PyTypeObject *tensor_base, *tensor_class, *shape_class;
@@ -107,7 +108,8 @@ bool core_raise_now(void); /* false: there is none */
 PyObject *core_raise(ebb_status status);
 /* The same for what a trace refuses. */
 PyObject *core_raise_trace(ebb_status status);
-/* Destroys it now, or when the library is free to do so. */
+/* Destroys it when the library is free to do so, and no other thread that waits for it has read its handle:
+ * now, where nobody has the library. Also within core_enter. */
 void core_bury(void *what, void (*destroy)(void *what));
 
 /* ---- tensor.c ---- */
@@ -175,7 +177,7 @@ PyTypeObject *core_trace_type(PyObject *module);
 bool core_is_trace(PyObject *object);
 PyTypeObject *core_program_type(PyObject *module);
 PyObject *core_op_named(PyObject *module, PyObject *name);
-/* Handles of a sequence of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
+/* Handles of a list or tuple of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
  * exception. */
 int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n);
 

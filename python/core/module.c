@@ -111,15 +111,17 @@ static PyObject *device(PyObject *module, PyObject *args) {
 
 /* devices(): (name, available, why) of each backend. */
 static PyObject *devices(PyObject *module, PyObject *none) {
-    PyObject *list = PyList_New(0);
     bool available;
     const char *why, *name;
     (void)module, (void)none;
+    if (!core_enter_env()) return NULL;
+    PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list && (name = ebb_device_at(core.env, i, &available, &why)); i++) {
         PyObject *row = Py_BuildValue("(sOz)", name, available ? Py_True : Py_False, why);
         if (!row || PyList_Append(list, row)) Py_CLEAR(list);
         Py_XDECREF(row);
     }
+    core_leave();
     return list;
 }
 

@@ -107,10 +107,43 @@ static bool eager_open(void) {
     return status == EBB_OK;
 }
 
+/* Who waits has read handles, with the GIL, and gave it away before the library was its own: what has been
+ * buried since is not destroyed before it has had its turn. Used with the GIL held. */
+typedef struct waiter {
+    uint64_t buried; /* how many had been, when it began to wait */
+    struct waiter *next;
+} waiter;
+static waiter *waiters;
+
+static void wait_for_turn(void) {
+    waiter self = {core.n_emptied + core.n_graves, waiters};
+    waiters = &self;
+    PyThreadState *thread = PyEval_SaveThread();
+    PyThread_acquire_lock(core.lock, WAIT_LOCK);
+    PyEval_RestoreThread(thread);
+    waiter **at = &waiters;
+    while (*at != &self) at = &(*at)->next;
+    *at = self.next;
+}
+
+/* How many of the graves, from the oldest on, nobody waits with. */
+static size_t graves_ready(void) {
+    size_t n = core.n_graves;
+    for (const waiter *w = waiters; w; w = w->next) {
+        if (w->buried - core.n_emptied < n) n = (size_t)(w->buried - core.n_emptied);
+    }
+    return n;
+}
+
+/* In the order in which they were buried: a sweep goes before its tape. What is destroyed may be another
+ * library's, whose finalizer buries more. */
 static void graves_empty(void) {
-    while (core.n_graves > 0) {
-        const core_grave grave = core.graves[--core.n_graves];
-        grave.destroy(grave.what);
+    size_t ready;
+    while ((ready = graves_ready()) > 0) {
+        for (size_t i = 0; i < ready; i++) core.graves[i].destroy(core.graves[i].what);
+        core.n_graves -= ready;
+        core.n_emptied += ready;
+        memmove(core.graves, core.graves + ready, core.n_graves * sizeof *core.graves);
     }
 }
 
@@ -127,11 +160,7 @@ bool core_enter_env(void) {
         PyErr_SetString(PyExc_RuntimeError, "ebb: called from within a call of its own");
         return false;
     }
-    if (!PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) {
-        PyThreadState *thread = PyEval_SaveThread();
-        PyThread_acquire_lock(core.lock, WAIT_LOCK);
-        PyEval_RestoreThread(thread);
-    }
+    if (!PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) wait_for_turn();
     core.owner = self;
     core.stop = 0;
     return true;
@@ -154,13 +183,6 @@ void core_leave(void) {
  * noted down for want of memory is lost. */
 void core_bury(void *what, void (*destroy)(void *what)) {
     if (!what || core.forked) return;
-    if (PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) {
-        core.owner =
-            PyThread_get_thread_ident(); /* what goes may be another library's, whose finalizer asks */
-        destroy(what);
-        core_leave();
-        return;
-    }
     if (core.n_graves == core.most_graves) {
         const size_t most = core.most_graves ? 2 * core.most_graves : 64;
         core_grave *graves = realloc(core.graves, most * sizeof *graves);
@@ -169,6 +191,9 @@ void core_bury(void *what, void (*destroy)(void *what)) {
         core.most_graves = most;
     }
     core.graves[core.n_graves++] = (core_grave){what, destroy};
+    if (!PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) return;
+    core.owner = PyThread_get_thread_ident();
+    core_leave();
 }
 
 /* ---- long calls -------------------------------------------------------------------------------------- */

@@ -9,8 +9,17 @@ static void tape_destroy(void *what) {
     ebb_tape_destroy(what);
 }
 
+/* Another sequence may make its items when it is asked for them, and nothing would keep those. */
+static Py_ssize_t count_of(PyObject *sequence) {
+    if (PyList_Check(sequence)) return PyList_Size(sequence);
+    if (PyTuple_Check(sequence)) return PyTuple_Size(sequence);
+    PyErr_Format(PyExc_TypeError, "expected a list or a tuple of tensors, got %R",
+                 (PyObject *)Py_TYPE(sequence));
+    return -1;
+}
+
 int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n) {
-    const Py_ssize_t count = PySequence_Size(sequence);
+    const Py_ssize_t count = count_of(sequence);
     *out = NULL;
     if (count < 0) return -1;
     *out = PyMem_Malloc((size_t)(count ? count : 1) * sizeof **out);
@@ -20,10 +29,10 @@ int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t
     }
     *n = (uint32_t)count;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PySequence_GetItem(sequence, i);
+        PyObject *item =
+            PyList_Check(sequence) ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
         const bool gap = gaps && item == Py_None;
         (*out)[i] = gap || !item ? NULL : core_handle(item);
-        Py_XDECREF(item); /* the sequence keeps it */
         if (gap || (*out)[i]) continue;
         PyMem_Free(*out);
         *out = NULL;

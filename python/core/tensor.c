@@ -61,7 +61,7 @@ static void tensor_dealloc(PyObject *self) {
 PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle) {
     ebb_tensor *before = self->handle;
     const bool set = handle_set(self, handle);
-    ebb_tensor_destroy(set ? before : handle);
+    core_bury(set ? before : handle, tensor_destroy);
     if (!set) return NULL;
     Py_RETURN_NONE;
 }
@@ -111,23 +111,24 @@ int core_replace(core_tensor *to, core_tensor *from) {
         return set ? 0 : -1;
     }
     if (to->sizes) { /* nothing knows the one that it was */
-        ebb_tensor *shared = NULL;
-        if (!core_handle((PyObject *)from) || !core_enter()) return -1;
-        const ebb_status got = ebb_tensor_share(from->handle, &shared);
+        ebb_tensor *given = core_handle((PyObject *)from), *shared = NULL;
+        if (!given || !core_enter()) return -1;
+        const ebb_status got = ebb_tensor_share(given, &shared);
         PyObject *set = got ? core_raise(got) : core_tensor_set(to, shared);
         core_leave();
         Py_XDECREF(set);
         return set ? 0 : -1;
     }
-    if (!core_handle((PyObject *)to) || !core_handle((PyObject *)from) || !core_enter()) return -1;
-    ebb_tensor_type_of(to->handle, &a);
-    ebb_tensor_type_of(from->handle, &b);
+    ebb_tensor *old = core_handle((PyObject *)to), *given = old ? core_handle((PyObject *)from) : NULL;
+    if (!given || !core_enter()) return -1;
+    ebb_tensor_type_of(old, &a);
+    ebb_tensor_type_of(given, &b);
     ebb_status status = EBB_OK;
     if (a.element == b.element && a.rank == b.rank && memcmp(a.dim, b.dim, a.rank * sizeof *a.dim) == 0) {
-        status = ebb_tensor_assign(to->handle, from->handle);
+        status = ebb_tensor_assign(old, given);
     } else { /* another type: another handle */
         ebb_tensor *shared;
-        status = ebb_tensor_share(from->handle, &shared);
+        status = ebb_tensor_share(given, &shared);
         PyObject *set = status ? NULL : core_tensor_set(to, shared);
         Py_XDECREF(set);
         if (!status && !set) {

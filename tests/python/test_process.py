@@ -46,6 +46,36 @@ class Threads(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, f"{said}\n"), done.stderr)
             self.assertIn(f"OMP_WAIT_POLICY = '{policy}'", done.stderr)
 
+    def test_what_another_thread_waits_with_stays_until_it_had_its_turn(self):
+        x, large = tensor([3.0]), tensor(np.ones((2048, 2048), np.float32))
+        for _ in range(3):
+            tape, seen = mge._core.Tape(), []
+            tape.watch(x)
+            y = x * x
+            dy = tensor([1.0])
+            waits = threading.Thread(target=lambda: seen.append(tape.gradients([y], [dy], [x])))
+            works = threading.Thread(target=lambda: large @ large)
+            works.start()
+            time.sleep(0.02)
+            waits.start()
+            time.sleep(0.02)
+            tape.close()
+            works.join()
+            waits.join()
+            self.assertEqual(seen[0][0].item(), 6)
+
+    def test_handles_are_of_lists(self):
+        class Made:
+            def __len__(self):
+                return 1
+
+            def __getitem__(self, i):
+                return tensor([1.0]) * 2
+
+        tape = mge._core.Tape()
+        with self.assertRaisesRegex(TypeError, "a list or a tuple of tensors, got .*Made"):
+            tape.gradients(Made(), [None], [])
+
     def test_several_use_one_device(self):
         wrong = []
 
