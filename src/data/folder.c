@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "data/data.h"
@@ -70,8 +69,8 @@ typedef enum suffix { NO_PICTURE = -1, IS_JPEG, IS_PNG } suffix;
 static suffix suffix_of(const char *name) {
     const char *dot = strrchr(name, '.');
     if (!dot) return NO_PICTURE;
-    if (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0) return IS_JPEG;
-    return strcasecmp(dot, ".png") == 0 ? IS_PNG : NO_PICTURE;
+    if (ebb_word_equal(dot, ".jpg") || ebb_word_equal(dot, ".jpeg")) return IS_JPEG;
+    return ebb_word_equal(dot, ".png") ? IS_PNG : NO_PICTURE;
 }
 
 static ebb_status check_build(const ebb_data *d, const char *name, suffix kind) {

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,7 +118,7 @@ static void name_content(ebb_data *d, double held_out) {
 
 static bool ends(const char *path, const char *with) {
     const size_t n = strlen(path), k = strlen(with);
-    return n >= k && strcasecmp(path + n - k, with) == 0;
+    return n >= k && ebb_word_equal(path + n - k, with);
 }
 
 static ebb_status open_by_kind(ebb_data *d) {

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* dladdr */
 #include "exec/module.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ static bool path_beside(const char *file, char path[PATH_MAX]) {
 static const char *from_variable(const char *name) {
     char variable[64];
     (void)snprintf(variable, sizeof variable, "EBB_%.40s_MODULE", name);
-    for (char *c = variable; *c; c++) *c = (char)toupper((unsigned char)*c);
+    ebb_word_to_upper(variable);
     const char *path = getenv(variable);
     return path && *path ? path : NULL;
 }

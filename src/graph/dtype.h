@@ -91,6 +91,9 @@ static inline double ebb_dtype_unit(ebb_dtype dtype) {
 #define EBB_REAL_TEXT 32
 /* The fewest digits that read back to the same number: "0.1", "1e-05". */
 const char *ebb_real_text(double f, char text[EBB_REAL_TEXT]);
+/* n bytes of [-]digits[.digits][e[+-]digits]. false when they are no such number, too long (64 bytes) or
+ * too large for a double. */
+bool ebb_real_parse(const char *text, size_t n, double *out);
 
 /* By the n bytes of a name; false when unknown. */
 bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);

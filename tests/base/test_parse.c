@@ -152,3 +152,14 @@ Test(glob, takes_hostile_patterns_in_its_stride, .timeout = 20) {
     pattern[1999] = '*';
     cr_expect(ebb_glob(pattern, text));
 }
+
+Test(words, are_of_ascii_letters_in_every_locale) {
+    char word[] = "i32 mlir \xc4\xb1z_9";
+    ebb_word_to_upper(word);
+    cr_expect_str_eq(word, "I32 MLIR \xc4\xb1Z_9");
+    cr_expect(ebb_word_equal("I32", "i32"));
+    cr_expect(ebb_word_equal(".JpeG", ".jpEg"));
+    cr_expect_not(ebb_word_equal("i32", "i3"));
+    cr_expect_not(ebb_word_equal("i3", "i32"));
+    cr_expect_not(ebb_word_equal("@", "`")); /* they differ by what letters differ by */
+}

@@ -1,4 +1,4 @@
-/* Reading small texts: byte sizes, integers, glob patterns. */
+/* Reading small texts: byte sizes, integers, glob patterns, words. */
 #include "base/plain/plain.h"
 
 static bool is_digit(char c) {
@@ -89,4 +89,19 @@ bool ebb_glob(const char *pattern, const char *text) {
     }
     while (*pattern == '*') pattern++;
     return *pattern == '\0';
+}
+
+/* ---- words ---- */
+
+static char upper(char c) {
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+void ebb_word_to_upper(char *word) {
+    for (; *word; word++) *word = upper(*word);
+}
+
+bool ebb_word_equal(const char *a, const char *b) {
+    while (*a && upper(*a) == upper(*b)) a++, b++;
+    return *a == *b;
 }

@@ -1,5 +1,4 @@
 /* Saving: params and states are copied between two steps; a job of keep's writes the copy. */
-#include <ctype.h>
 #include <stdio.h>
 
 #include "engine/run/run.h"
@@ -9,7 +8,7 @@
 /* The format's word for a dtype is ours in capitals. */
 static const char *dtype_word(ebb_arena *arena, ebb_dtype dtype) {
     char *word = ebb_arena_text(arena, ebb_dtype_name(dtype));
-    for (char *c = word; c && *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
+    if (word) ebb_word_to_upper(word);
     return word;
 }
 

@@ -83,29 +83,36 @@ static ebb_attr fallback_of(const ebb_attr_info *info) {
     return a;
 }
 
-/* The value behind "name="; one integer fills them all. A dtype f32 is `real` with the rest of the row. A
- * text is the row's last. */
-static ebb_attr read_value(const ebb_attr_info *info, const char *text, ebb_dtype real) {
-    ebb_attr a = {.i = {0}};
-    char *end;
-    if (info->kind == EBB_ATTR_TEXT) return (ebb_attr){.text = text};
-    if (info->kind == EBB_ATTR_DTYPE) {
-        ebb_dtype dtype = EBB_F32;
-        (void)ebb_dtype_find(text, strcspn(text, " "), &dtype);
-        a.i[0] = dtype == EBB_F32 ? real : dtype;
-        return a;
-    }
-    if (info->kind == EBB_ATTR_REAL) {
-        a.f = strtod(text, NULL);
-        return a;
-    }
+static void read_integers(const ebb_attr_info *info, const char *text, ebb_attr *a) {
     uint32_t n = 0;
+    char *end;
     for (bool more = true; more && n < EBB_MAX_RANK; text = end + 1) {
-        a.i[n++] = strtoll(text, &end, 10);
+        a->i[n++] = strtoll(text, &end, 10);
         more = *end == ',';
     }
-    for (; n < EBB_MAX_RANK; n++) a.i[n] = n < info->count ? a.i[0] : info->pad;
-    return a;
+    for (; n < EBB_MAX_RANK; n++) a->i[n] = n < info->count ? a->i[0] : info->pad;
+}
+
+/* The value behind "name="; one integer fills them all. A dtype f32 is `real` with the rest of the row. A
+ * text is the row's last. false: it is not such a value. */
+static bool read_value(const ebb_attr_info *info, const char *text, ebb_dtype real, ebb_attr *a) {
+    const size_t n = strcspn(text, " ");
+    ebb_dtype dtype;
+    *a = (ebb_attr){.i = {0}};
+    switch (info->kind) {
+    case EBB_ATTR_TEXT:
+        a->text = text;
+        return true;
+    case EBB_ATTR_DTYPE:
+        if (!ebb_dtype_find(text, n, &dtype)) return false;
+        a->i[0] = dtype == EBB_F32 ? real : dtype;
+        return true;
+    case EBB_ATTR_REAL:
+        return ebb_real_parse(text, n, &a->f);
+    default:
+        read_integers(info, text, a);
+        return true;
+    }
 }
 
 static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, ebb_dtype real,
@@ -119,8 +126,8 @@ static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const ch
                (strlen(op->attrs[k].name) != n_name || strncmp(op->attrs[k].name, text, n_name) != 0)) {
             k++;
         }
-        if (k == op->n_attrs) return wrong_row(env, cases, text);
-        attr[k] = read_value(&op->attrs[k], text + n_name + 1, real);
+        if (k == op->n_attrs || !read_value(&op->attrs[k], text + n_name + 1, real, &attr[k]))
+            return wrong_row(env, cases, text);
         text += n + (text[n] == ' ');
     }
     return EBB_OK;

@@ -32,12 +32,6 @@ ebb_id ebb_names_find(const ebb_names *names, const char *name, size_t n);
 EBB_CHECKED ebb_status ebb_names_add(ebb_env *env, ebb_names *names, const char *name, ebb_id id);
 void ebb_names_deinit(ebb_env *env, ebb_names *names);
 
-/* ---- real numbers as text, the same in every locale ------------------------------------------------- */
-
-/* n bytes of [-]digits[.digits][e[+-]digits]. false when they are no such number, too long (64 bytes) or
- * too large for a double. */
-bool ebb_real_parse(const char *text, size_t n, double *out);
-
 /* ---- attributes by their schema -------------------------------------------------------------------- */
 
 /* Integers that an attribute has room for: its count, or EBB_MAX_RANK for a list as long as given. */

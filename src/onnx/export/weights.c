@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* ---- by name ---- */
 
@@ -32,7 +31,7 @@ static const onnx_weight *weight_find(const onnx_out *o, const char *name) {
 }
 
 static bool fits(const ebb_type *type, const ebb_tensor_row *row) {
-    if (strcasecmp(row->dtype, ebb_dtype_name(type->dtype)) != 0 || row->rank != type->rank) return false;
+    if (!ebb_word_equal(row->dtype, ebb_dtype_name(type->dtype)) || row->rank != type->rank) return false;
     for (uint32_t d = 0; d < type->rank; d++)
         if (row->dim[d] != type->dim[d]) return false;
     return true;

@@ -5,6 +5,9 @@
  * left out, and said so. cost: O(rows and gaps). */
 #include "pack/pack.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #define WIDTH    1200.0
 #define HEIGHT   700.0
 #define MARGIN   40.0
@@ -44,19 +47,27 @@ static uint32_t hue_of(uint32_t i) {
     return (uint32_t)((uint64_t)i * 137 % 360);
 }
 
+/* 12.34, in every locale. Nothing that is drawn lies at a negative place. */
+static const char *hundredths(double x, char word[24]) {
+    const long long n = llround(100 * x);
+    (void)snprintf(word, 24, "%lld.%02lld", n / 100, n % 100);
+    return word;
+}
+
 static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const scale *s, ebb_steps steps,
                       ebb_window bytes) {
     const ebb_row *row = &rows->rows[i];
     double width = ((double)steps.upper - (double)steps.lower) * s->per_step,
            height = (double)(bytes.upper - bytes.lower) * s->per_byte;
     int64_t bottom = rows->given ? rows->pool_bottom[rows->given[i]] : 0;
+    char word[4][24];
     if (width < THINNEST && height < THINNEST) return false;
     ebb_text_add(
-        text,
-        "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,70%%)\"><title>",
-        MARGIN + ((double)steps.lower - s->lower) * s->per_step,
-        MARGIN + HEIGHT - (double)(bottom + rows->packed[i] + bytes.upper) * s->per_byte, width, height,
-        hue_of(i));
+        text, "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" fill=\"hsl(%u,60%%,70%%)\"><title>",
+        hundredths(MARGIN + ((double)steps.lower - s->lower) * s->per_step, word[0]),
+        hundredths(MARGIN + HEIGHT - (double)(bottom + rows->packed[i] + bytes.upper) * s->per_byte,
+                   word[1]),
+        hundredths(width, word[2]), hundredths(height, word[3]), hue_of(i));
     put_safe(text, rows->ids[i]);
     ebb_text_add(text, ": steps [%lld, %lld), bytes [%lld, %lld)</title></rect>\n", (long long)row->lower,
                  (long long)row->upper, (long long)rows->packed[i],
