@@ -151,7 +151,7 @@ typedef struct ebb_options {
      * planning graph, which has its own times. */
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
-                       * "precision", "fuse", "grad", "recast", "accumulate", "clip", "scale", "outputs",
+                       * "precision", "fuse", "grad", "recast", "accumulate", "scale", "clip", "outputs",
                        * "optimizer", "simplify", "bits", "pointwise", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
