@@ -107,6 +107,8 @@ EBB_API EBB_CHECKED ebb_status ebb_tensor_bytes(const ebb_tensor *tensor, const 
 /* An op of docs/ir.md, composite ones too, or NULL. */
 EBB_API const ebb_op *ebb_op_named(const char *name);
 EBB_API uint32_t ebb_op_n_results(const ebb_op *op);
+/* Does it only move elements, so that it takes those of every dtype? */
+EBB_API bool ebb_op_moves(const ebb_op *op);
 
 /* Runs an op: out[i] is the handle of its result i. An op that updates operands (sgd, bn_track, ...) also
  * assigns the results to those handles. attributes: as in ebb/build.h. On a failure nothing is assigned and

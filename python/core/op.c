@@ -13,17 +13,6 @@ typedef struct core_op {
 
 static PyTypeObject *op_class;
 
-/* Operands are nothing but what is moved: those with indices have them as int32. */
-static bool moves(const char *op) {
-    static const char *const ops[] = {
-        "broadcast_to", "cast",  "concat",        "expand",     "from_planes",        "permute",
-        "reshape",      "slice", "strided_slice", "slice_grad", "strided_slice_grad", "to_planes",
-        "upsample"};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strcmp(op, ops[i]) == 0) return true;
-    return false;
-}
-
 PyObject *core_op_named(PyObject *module, PyObject *name) {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const ebb_op *op = text ? ebb_op_named(text) : NULL;
@@ -38,7 +27,7 @@ PyObject *core_op_named(PyObject *module, PyObject *name) {
     self->n_results = ebb_op_n_results(op);
     self->name = Py_NewRef(name);
     self->text = text;
-    self->moves = moves(text);
+    self->moves = ebb_op_moves(op);
     return (PyObject *)self;
 }
 

@@ -177,3 +177,7 @@ const ebb_op *ebb_op_named(const char *name) {
 uint32_t ebb_op_n_results(const ebb_op *op) {
     return op->n_out;
 }
+
+bool ebb_op_moves(const ebb_op *op) {
+    return op->moves;
+}

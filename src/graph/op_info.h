@@ -126,7 +126,9 @@ typedef struct ebb_op_info {
                        * updates stays as it is */
     bool view;        /* its kind: output 0 is the bytes of input 0 */
     bool pointwise; /* its kind: each element of its one result is of its operands' elements at its place */
-    bool fuses;     /* stands for several ops; backends may be without it (their api's `fuses`) */
+    bool moves;     /* elements of any dtype become elements of its results, as they are */
+    uint32_t places_on; /* operand 1 is of places on an axis of operand 0: which, from 1 on; 0: it is not */
+    bool fuses;         /* stands for several ops; backends may be without it (their api's `fuses`) */
     /* Pointwise only, a bit for each operand: a vector [c] that lies along axis 1. The others are broadcast
      * as in NumPy. */
     uint32_t by_channel;

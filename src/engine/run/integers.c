@@ -6,12 +6,8 @@ static int64_t bound_of(const ebb_graph *graph, ebb_id value) {
     int64_t below = INT64_MAX;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const ebb_node *node = &graph->nodes[i];
-        const ebb_opcode code = node->op->code;
-        if (node->n_in < 2 || node->in[1] != value) continue;
-        const ebb_type *of = &graph->values[node->in[0]].type;
-        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
-            below = ebb_min_i64(below, of->dim[1]);
-        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
+        if (node->op->places_on == 0 || node->in[1] != value) continue;
+        below = ebb_min_i64(below, graph->values[node->in[0]].type.dim[node->op->places_on - 1]);
     }
     return below;
 }

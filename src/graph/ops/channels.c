@@ -52,7 +52,7 @@ static void concat_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 
 static const ebb_attr_info concat_attrs[] = {[EBB_CONCAT_AXIS] = AXIS};
 EBB_DEFINE(concat, EBB_INFER(1, EBB_MAX_OPERANDS, 1, concat_infer), EBB_LIST(attrs, concat_attrs),
-           EBB_FLOPS(0), .grad = concat_grad, EBB_RUNS(FOLLOWS));
+           EBB_FLOPS(0), .grad = concat_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 /* ---- slice -------------------------------------------------------------------------------------- */
 
@@ -119,9 +119,9 @@ static const ebb_attr_info slice_grad_attrs[] = {
     [EBB_SLICE_GRAD_AXIS] = AXIS};
 
 EBB_DEFINE(slice, EBB_INFER(1, 1, 1, slice_infer), EBB_LIST(attrs, slice_attrs), .cost = ebb_cost_moved,
-           .grad = slice_grad_rule, EBB_RUNS(FOLLOWS));
+           .grad = slice_grad_rule, EBB_RUNS(FOLLOWS), .moves = true);
 EBB_DEFINE(slice_grad, EBB_INFER(1, 1, 1, slice_grad_infer), EBB_LIST(attrs, slice_grad_attrs),
-           EBB_FLOPS(0), .grad = slice_grad_grad);
+           EBB_FLOPS(0), .grad = slice_grad_grad, .moves = true);
 
 /* ---- strided_slice ------------------------------------------------------------------------------ */
 
@@ -203,6 +203,6 @@ static const ebb_attr_info strided_attrs[] = {
                           .min = -EBB_ATTR_STEP_MAX,
                           .max = EBB_ATTR_STEP_MAX}};
 EBB_DEFINE(strided_slice, EBB_INFER(1, 1, 1, strided_slice_infer), EBB_LIST(attrs, strided_attrs),
-           .cost = ebb_cost_moved, .grad = strided_slice_rule, EBB_RUNS(FOLLOWS));
+           .cost = ebb_cost_moved, .grad = strided_slice_rule, EBB_RUNS(FOLLOWS), .moves = true);
 EBB_DEFINE(strided_slice_grad, EBB_INFER(1, 1, 1, strided_slice_grad_infer), EBB_LIST(attrs, strided_attrs),
-           EBB_FLOPS(0), .grad = strided_slice_grad_rule);
+           EBB_FLOPS(0), .grad = strided_slice_grad_rule, .moves = true);

@@ -53,4 +53,4 @@ static void cast_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout
 
 static const ebb_attr_info cast_attrs[] = {[EBB_CAST_TO] = EBB_DTYPE_NEEDED("to")};
 EBB_DEFINE(cast, EBB_RULE(1, 1, "x:all[*] -> [*]"), EBB_LIST(attrs, cast_attrs), .bind = cast_bind,
-           EBB_FLOPS(1), EBB_OVER({0, 0}), .grad = cast_grad);
+           EBB_FLOPS(1), EBB_OVER({0, 0}), .grad = cast_grad, .moves = true);

@@ -15,6 +15,6 @@ static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const eb
 }
 
 EBB_DEFINE(embedding, EBB_RULE(2, 1, "table[v,c] ids:i32[n] -> [n,c]"), .cost = ebb_cost_chosen,
-           .grad = embedding_grad_rule);
+           .grad = embedding_grad_rule, .places_on = 1);
 EBB_DEFINE(embedding_grad, EBB_RULE(2, 1, "dy[n,c] ids:i32[n] -> [v,c] where v=rows"),
            EBB_LIST(attrs, embedding_grad_attrs), EBB_FLOPS(1), EBB_GRAD(embedding, "dy x1"));

@@ -46,9 +46,11 @@ EBB_DEFINE(
     EBB_RULE(
         2, 1,
         "logits[n,k] labels:i32[n] -> loss:wide[] or logits[n,k,h,w] labels:i32[n,h,w] -> loss:wide[]"),
-    EBB_LIST(attrs, xent_attrs), EBB_FLOPS(4), EBB_GRAD(softmax_xent_grad, "x x1 dy"), EBB_RUNS(FOLLOWS));
+    EBB_LIST(attrs, xent_attrs), EBB_FLOPS(4), EBB_GRAD(softmax_xent_grad, "x x1 dy"), EBB_RUNS(FOLLOWS),
+    .places_on = 2);
 EBB_DEFINE(softmax_xent_grad,
            EBB_RULE(3, 1,
                     "logits[n,k] labels:i32[n] dloss:wide[] -> [n,k] or "
                     "logits[n,k,h,w] labels:i32[n,h,w] dloss:wide[] -> [n,k,h,w]"),
-           EBB_LIST(attrs, xent_attrs), EBB_OVER({0, 0}), EBB_FLOPS(6), .grad = softmax_xent_grad_grad);
+           EBB_LIST(attrs, xent_attrs), EBB_OVER({0, 0}), EBB_FLOPS(6), .grad = softmax_xent_grad_grad,
+           .places_on = 2);

@@ -162,7 +162,7 @@ static void broadcast_to_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_
 static const ebb_attr_info broadcast_to_attrs[] = {
     [EBB_BROADCAST_SHAPE] = EBB_SIZES_NEEDED("shape"), [EBB_BROADCAST_AXIS] = EBB_AXES("axis")};
 EBB_DEFINE(broadcast_to, EBB_INFER(1, 1, 1, broadcast_to_infer), EBB_LIST(attrs, broadcast_to_attrs),
-           EBB_FLOPS(0), .grad = broadcast_to_grad, EBB_RUNS(FOLLOWS));
+           EBB_FLOPS(0), .grad = broadcast_to_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 /* ---- expand -------------------------------------------------------------------------------------- */
 
@@ -192,7 +192,7 @@ static void expand_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 }
 
 EBB_DEFINE(expand, EBB_INFER(1, 1, 1, expand_infer), EBB_LIST(attrs, expand_attrs), EBB_FLOPS(0),
-           .grad = expand_grad, EBB_RUNS(FOLLOWS));
+           .grad = expand_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 /* ---- upsample ----------------------------------------------------------------------------------- */
 
@@ -213,6 +213,7 @@ static ebb_status upsample_grad_bind(ebb_env *env, const ebb_call *call, ebb_rul
 }
 
 EBB_DEFINE(upsample, EBB_RULE(1, 1, "x:all[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
-           EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS));
+           EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS),
+           .moves = true);
 EBB_DEFINE(upsample_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w]"), EBB_LIST(attrs, upsample_attrs),
            .bind = upsample_grad_bind, EBB_FLOPS(1), EBB_GRAD(upsample, "dy"));

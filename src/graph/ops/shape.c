@@ -91,7 +91,7 @@ static void reshape_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
 
 static const ebb_attr_info reshape_attrs[] = {[EBB_RESHAPE_SHAPE] = SHAPE_NEEDED};
 EBB_DEFINE(reshape, EBB_INFER(1, 1, 1, reshape_infer), EBB_LIST(attrs, reshape_attrs),
-           .cost = ebb_cost_nothing, .grad = reshape_grad, EBB_RUNS(FOLLOWS));
+           .cost = ebb_cost_nothing, .grad = reshape_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 /* ---- stop_gradient ------------------------------------------------------------------------------ */
 
@@ -160,7 +160,7 @@ static void permute_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
 
 static const ebb_attr_info permute_attrs[] = {[EBB_PERMUTE_ORDER] = EBB_AXES("order")};
 EBB_DEFINE(permute, EBB_INFER(1, 1, 1, permute_infer), EBB_LIST(attrs, permute_attrs), EBB_FLOPS(0),
-           .grad = permute_grad, EBB_RUNS(FOLLOWS));
+           .grad = permute_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 /* ---- to_planes, from_planes: the copy that reshape cannot avoid --------------------------------- */
 
@@ -183,13 +183,13 @@ static void to_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 }
 
 EBB_DEFINE(to_planes, EBB_RULE(1, 1, "x:all[n,c,h,w] -> [n,f] where f=c*h*w"), EBB_FLOPS(0),
-           .grad = to_planes_grad, EBB_RUNS(FOLLOWS));
+           .grad = to_planes_grad, EBB_RUNS(FOLLOWS), .moves = true);
 
 static const ebb_attr_info from_planes_attrs[] = {[EBB_PLANES_SIZE] =
                                                       EBB_INTS_NEEDED("size", 3, 1, EBB_ATTR_SIZE_MAX)};
 EBB_DEFINE(from_planes, EBB_RULE(1, 1, "x:all[n,f] -> [n,c,h,w] where c=size.0 h=size.1 w=size.2"),
            EBB_LIST(attrs, from_planes_attrs), .bind = from_planes_bind, EBB_FLOPS(0),
-           EBB_GRAD(to_planes, "dy"));
+           EBB_GRAD(to_planes, "dy"), .moves = true);
 
 /* ---- fill --------------------------------------------------------------------------------------- */
 
