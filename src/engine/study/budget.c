@@ -72,18 +72,24 @@ static ebb_status pack_at_length(ebb_study *p, ebb_answer *answer) {
     return EBB_OK;
 }
 
+ebb_status ebb_study_pack_next(ebb_study *p, ebb_answer *of, ebb_answer *out) {
+    *out = (ebb_answer){.selection = of->selection->next};
+    of->selection->next = out->selection->next;
+    out->selection->next = NULL;
+    p->quick = true;
+    const ebb_status status = ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    p->quick = false;
+    return status;
+}
+
 /* The same search's other answers are nearly as fast, and one of them may pack better: the first that fits
  * goes to *best. */
 static ebb_status offer_others(ebb_study *p, ebb_answer *fastest, ebb_answer *best) {
     ebb_status status = EBB_OK;
     bool fit = false;
     while (status == EBB_OK && !fit && fastest->selection->next) {
-        ebb_answer other = {.selection = fastest->selection->next};
-        fastest->selection->next = other.selection->next;
-        other.selection->next = NULL;
-        p->quick = true;
-        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
-        p->quick = false;
+        ebb_answer other;
+        status = ebb_study_pack_next(p, fastest, &other);
         fit = status == EBB_OK && ebb_study_fits(p, other.plan);
         ebb_study_offer(p, best, &other);
     }

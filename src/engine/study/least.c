@@ -9,12 +9,8 @@
 ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
     ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
     while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
-        ebb_answer other = {.selection = out->selection->next};
-        out->selection->next = other.selection->next;
-        other.selection->next = NULL;
-        p->quick = true;
-        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
-        p->quick = false;
+        ebb_answer other;
+        status = ebb_study_pack_next(p, out, &other);
         if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
             ebb_answer larger = *out;
             other.selection->next = larger.selection->next;

@@ -124,7 +124,10 @@ EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out);
 /* The very steps of another size's answer, packed at this one's bytes. EBB_OVER_BUDGET: it has other ops.
  */
 EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *p, const ebb_compiled *other, ebb_answer *out);
-/* Both: searches, and packs what was found. EBB_INTERRUPTED: *out may be the best so far. */
+/* Takes the next of the answers that one search gave (there is one) out of their list, and packs it
+ * quickly. *out is to be dropped whatever the status. */
+EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *p, ebb_answer *of, ebb_answer *out);
+/* Searches, and packs what was found. EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes,
                                         const uint8_t *genes, uint32_t n_genes, ebb_answer *out);
 /* Searches under a limit on live bytes that is tightened until the packed plan is within the options'
