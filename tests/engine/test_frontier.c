@@ -245,8 +245,8 @@ Test(frontier, requests_out_of_range_are_refused) {
 Test(frontier, what_is_too_tight_for_one_budget_is_forgotten_for_the_next) {
     static ebb_sweep sweep;
     for (int64_t budget = 1000; budget > 0; budget -= 500) {
-        sweep.p.tight_bytes = budget;
+        sweep.study.tight_bytes = budget;
         ebb_sweep_set_budget(&sweep, budget - 1);
-        cr_expect(sweep.p.tight_bytes < 0 && sweep.options.budget_bytes == budget - 1);
+        cr_expect(sweep.study.tight_bytes < 0 && sweep.options.budget_bytes == budget - 1);
     }
 }

@@ -81,9 +81,10 @@ ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim
 
 /* select; then rewrite, live, in place, pack. May take over *base, the answer without recomputation. */
 static ebb_status plan_by_mode(ebb_study *study, ebb_answer *base, ebb_answer *out) {
+    const ebb_ask thresholds = {.method = EBB_METHOD_MEGENGINE, .limit_bytes = -1};
     switch (study->options->memory) {
     case EBB_MEMORY_MEGENGINE:
-        return ebb_study_answer(study, EBB_METHOD_MEGENGINE, -1, NULL, 0, out);
+        return ebb_study_answer(study, &thresholds, out);
     case EBB_MEMORY_BUDGET: /* tightened until the packed plan is within it */
         if (study->hint.least) return ebb_study_smallest(study, out);
         return ebb_study_plan_budget(study, base, out);
@@ -92,7 +93,7 @@ static ebb_status plan_by_mode(ebb_study *study, ebb_answer *base, ebb_answer *o
         base->plan = NULL;
         *out = *base;
         *base = (ebb_answer){0};
-        return ebb_study_pack(study, out->selection, EBB_REUSE_NONE, &out->plan);
+        return ebb_study_pack(study, out->selection, EBB_REUSE_NONE, EBB_PACK_AT_LENGTH, &out->plan);
     case EBB_MEMORY_IN_PLACE:
         break;
     }

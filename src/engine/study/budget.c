@@ -12,8 +12,8 @@
 #define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
 #define MORE_TIGHTENINGS  2 /* where there is an answer already */
 
-void ebb_study_offer(const ebb_study *p, ebb_answer *best, ebb_answer *next) {
-    if (ebb_study_fits(p, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
+void ebb_study_offer(const ebb_study *study, ebb_answer *best, ebb_answer *next) {
+    if (ebb_study_fits(study, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
         ebb_answer other = *best;
         *best = *next;
         *next = other;
@@ -25,29 +25,30 @@ void ebb_study_offer(const ebb_study *p, ebb_answer *best, ebb_answer *next) {
  * has found is packed as any answer, but for this long at most. */
 #define LAST_PACKING_NS UINT64_C(5000000000)
 
-static ebb_status pack_last(ebb_study *p, const ebb_selection *selection, ebb_plan **out) {
-    const uint64_t deadline_ns = p->deadline_ns, soon_ns = ebb_clock_ns(p->env) + LAST_PACKING_NS;
-    if (deadline_ns == 0 || soon_ns < deadline_ns) p->deadline_ns = soon_ns;
-    ebb_env_hold_stop(p->env, true);
-    ebb_status status = ebb_study_pack(p, selection, EBB_REUSE_IN_PLACE, out);
-    ebb_env_hold_stop(p->env, false);
-    p->deadline_ns = deadline_ns;
+static ebb_status pack_last(ebb_study *study, const ebb_selection *selection, ebb_pack_effort packing,
+                            ebb_plan **out) {
+    const uint64_t deadline_ns = study->deadline_ns, soon_ns = ebb_clock_ns(study->env) + LAST_PACKING_NS;
+    if (deadline_ns == 0 || soon_ns < deadline_ns) study->deadline_ns = soon_ns;
+    ebb_env_hold_stop(study->env, true);
+    ebb_status status = ebb_study_pack(study, selection, EBB_REUSE_IN_PLACE, packing, out);
+    ebb_env_hold_stop(study->env, false);
+    study->deadline_ns = deadline_ns;
     return status;
 }
 
-ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
-                            uint32_t n_genes, ebb_answer *out) {
+ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *out) {
     *out = (ebb_answer){0};
-    ebb_status status = ebb_study_select(p, method, limit_bytes, genes, n_genes, &out->selection);
+    ebb_status status = ebb_study_select(study, ask, &out->selection);
     if (!out->selection) return status;
-    if (p->hint.most_times > 0 &&
-        (double)out->selection->time_ns > p->hint.most_times * (double)p->base_time_ns) {
+    if (study->hint.most_times > 0 &&
+        (double)out->selection->time_ns > study->hint.most_times * (double)study->base_time_ns) {
         ebb_answer_drop(out);
         return status == EBB_OK ? EBB_OVER_BUDGET : status;
     }
-    ebb_status packed = status == EBB_INTERRUPTED
-                            ? pack_last(p, out->selection, &out->plan)
-                            : ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    ebb_status packed =
+        status == EBB_INTERRUPTED
+            ? pack_last(study, out->selection, ask->packing, &out->plan)
+            : ebb_study_pack(study, out->selection, EBB_REUSE_IN_PLACE, ask->packing, &out->plan);
     if (packed == EBB_OK) return status;
     ebb_answer_drop(out);
     return packed;
@@ -55,57 +56,55 @@ ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes
 
 /* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower
  * would cost more time than packing at length. */
-#define UNLUCKY_PART 256
+#define UNLUCKY_PART   256
 /* So much of the time without recomputation is less than a search under a lower limit can be hoped to gain.
  */
-#define NEAR_PART    1000
+#define NEAR_TIME_PART 1000
 
 /* Packs an answer that a quick packing left above the budget once more, at length, if that pays. */
-static ebb_status pack_at_length(ebb_study *p, ebb_answer *answer) {
-    const int64_t budget = p->options->budget_bytes, excess = answer->plan->total_bytes - budget;
+static ebb_status pack_at_length(ebb_study *study, ebb_answer *answer) {
+    const int64_t budget = study->options->budget_bytes, excess = answer->plan->total_bytes - budget;
     if (excess <= budget / UNLUCKY_PART) return EBB_OK;
     ebb_plan *plan;
-    ebb_status status = ebb_study_pack(p, answer->selection, EBB_REUSE_IN_PLACE, &plan);
+    ebb_status status =
+        ebb_study_pack(study, answer->selection, EBB_REUSE_IN_PLACE, EBB_PACK_AT_LENGTH, &plan);
     if (status != EBB_OK) return status;
     ebb_plan_destroy(answer->plan);
     answer->plan = plan;
     return EBB_OK;
 }
 
-ebb_status ebb_study_pack_next(ebb_study *p, ebb_answer *of, ebb_answer *out) {
+ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_answer *out) {
     *out = (ebb_answer){.selection = of->selection->next};
     of->selection->next = out->selection->next;
     out->selection->next = NULL;
-    p->quick = true;
-    const ebb_status status = ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
-    p->quick = false;
-    return status;
+    return ebb_study_pack(study, out->selection, EBB_REUSE_IN_PLACE, EBB_PACK_QUICKLY, &out->plan);
 }
 
 /* The same search's other answers are nearly as fast, and one of them may pack better: the first that fits
  * goes to *best. */
-static ebb_status offer_others(ebb_study *p, ebb_answer *fastest, ebb_answer *best) {
+static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer *best) {
     ebb_status status = EBB_OK;
     bool fit = false;
     while (status == EBB_OK && !fit && fastest->selection->next) {
         ebb_answer other;
-        status = ebb_study_pack_next(p, fastest, &other);
-        fit = status == EBB_OK && ebb_study_fits(p, other.plan);
-        ebb_study_offer(p, best, &other);
+        status = ebb_study_pack_next(study, fastest, &other);
+        fit = status == EBB_OK && ebb_study_fits(study, other.plan);
+        ebb_study_offer(study, best, &other);
     }
     return status;
 }
 
 /* An answer that a quick packing left above the budget: looks for one nearby that packs better. *done:
  * there is one that is good enough. */
-static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, bool *done) {
+static ebb_status pack_better(ebb_study *study, ebb_answer *last, ebb_answer *best, bool *done) {
     *done = false;
-    if (p->hint.fits_or_not || p->hurried) return EBB_OK;
-    ebb_status status = offer_others(p, last, best);
-    *done = best->plan && best->plan->time_ns - last->plan->time_ns <= p->base_time_ns / NEAR_PART;
+    if (study->hint.fits_or_not || study->hurried) return EBB_OK;
+    ebb_status status = offer_others(study, last, best);
+    *done = best->plan && best->plan->time_ns - last->plan->time_ns <= study->base_time_ns / NEAR_TIME_PART;
     if (status != EBB_OK || *done) return status;
-    status = pack_at_length(p, last);
-    *done = status == EBB_OK && ebb_study_fits(p, last->plan);
+    status = pack_at_length(study, last);
+    *done = status == EBB_OK && ebb_study_fits(study, last->plan);
     return status;
 }
 
@@ -115,11 +114,11 @@ static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, 
 #define GRACE_PART 64
 
 /* Has the time limit struck? Nothing is begun after it, but once where there is no answer yet. */
-static bool is_late(ebb_study *p, bool answered) {
-    if (!ebb_study_is_late(p)) return false;
-    if (answered || !p->alone) return true;
-    p->alone = false;
-    p->deadline_ns = ebb_clock_ns(p->env) + EBB_GRACE_NS;
+static bool is_late(ebb_study *study, bool answered) {
+    if (!ebb_study_is_late(study)) return false;
+    if (answered || !study->alone) return true;
+    study->alone = false;
+    study->deadline_ns = ebb_clock_ns(study->env) + EBB_GRACE_NS;
     return false;
 }
 
@@ -128,81 +127,109 @@ static bool is_late(ebb_study *p, bool answered) {
  * plan. */
 #define ALIKE_PART 256
 
-/* The limit after one whose answer packed badly, or found none: between what is known to be too tight and
- * too loose. Below 0 there is none. */
-static int64_t next_limit(const ebb_study *p, int64_t limit, int64_t loose) {
-    return limit < 0 || limit > p->tight_bytes ? limit : p->tight_bytes + (loose - p->tight_bytes) / 2;
+/* The limit on live bytes that is tried, and one whose answers packed badly; -1: none did. Those known to
+ * be too tight are the study's. */
+typedef struct tightening {
+    int64_t limit, loose;
+    bool done;
+} tightening;
+
+/* Between what is known to be too tight and too loose. Below 0 there is none. */
+static int64_t between(const ebb_study *study, int64_t limit, int64_t loose) {
+    return limit < 0 || limit > study->tight_bytes ? limit
+                                                   : study->tight_bytes + (loose - study->tight_bytes) / 2;
 }
 
-ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
-    const int64_t budget = p->options->budget_bytes;
-    int64_t limit = ebb_study_room(p), loose = -1; /* a limit whose answers packed badly */
-    ebb_answer last = {0};
-    /* A search that knows the bound ends near it; a trial's ends soon anyway. */
-    ebb_status status = p->hint.fits_or_not ? EBB_OK : ebb_study_prove(p);
-    if (status != EBB_OK) return status;
-    const bool answered = p->answered || (p->hint.fits_or_not && out->plan);
-    const uint32_t most = answered              ? MORE_TIGHTENINGS
-                          : p->hint.fits_or_not ? TRIAL_TIGHTENINGS
-                                                : MAX_TIGHTENINGS;
-    bool done = ebb_study_none_fits(p);
-    status = EBB_OVER_BUDGET;
-    for (uint32_t k = 0; k < most && limit >= 0 && !done; k++) {
-        ebb_answer next;
-        p->quick = p->hint.fits_or_not ||
-                   k + 1 < most; /* a neighbour is found sooner than a hard packing is solved */
-        status = ebb_study_answer(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
-        p->quick = false;
-        if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
-        if (!next.plan && (status != EBB_OVER_BUDGET || loose < 0)) break;
-        if (!next.plan) { /* too tight */
-            p->tight_bytes = ebb_max_i64(p->tight_bytes, limit);
-            limit = next_limit(p, limit, loose);
-            done = loose - limit < loose / ALIKE_PART;
-            continue;
-        }
-        ebb_answer_drop(&last);
-        last = next;
-        done = ebb_study_fits(p, last.plan);
-        if (status == EBB_OK && !done) status = pack_better(p, &last, out, &done);
-        if (status != EBB_OK || done) break;
-        const bool was_alone = p->alone;
-        if (is_late(p, out->plan != NULL)) {
-            status = EBB_OVER_BUDGET;
-            break;
-        }
-        genes = last.selection->genes; /* the next limit is a little below: its answer is near */
-        n_genes = last.selection->n_genes;
-        loose = limit;
-        limit = ebb_min_i64(limit, last.selection->peak_bytes) - (last.plan->total_bytes - budget);
-        if (was_alone && !p->alone) limit -= limit / GRACE_PART;
-        limit = next_limit(p, limit, loose);
-        done = loose - limit < loose / ALIKE_PART && p->tight_bytes >= 0;
-        status = EBB_OVER_BUDGET;
+/* Nothing was found under the limit. */
+static void raise_limit(ebb_study *study, tightening *t) {
+    study->tight_bytes = ebb_max_i64(study->tight_bytes, t->limit);
+    t->limit = between(study, t->limit, t->loose);
+    t->done = t->loose - t->limit < t->loose / ALIKE_PART;
+}
+
+/* What was found under the limit is above the budget once it is packed. */
+static void lower_limit(const ebb_study *study, const ebb_answer *found, bool after_deadline,
+                        tightening *t) {
+    const int64_t excess = found->plan->total_bytes - study->options->budget_bytes;
+    int64_t limit = ebb_min_i64(t->limit, found->selection->peak_bytes) - excess;
+    if (after_deadline) limit -= limit / GRACE_PART;
+    t->loose = t->limit;
+    t->limit = between(study, limit, t->loose);
+    t->done = t->loose - t->limit < t->loose / ALIKE_PART && study->tight_bytes >= 0;
+}
+
+/* An answer was found, which may fit, or lead to one that does; else the limit is lowered. */
+static ebb_status take_answer(ebb_study *study, ebb_status ended, ebb_answer *found, ebb_answer *best,
+                              tightening *t) {
+    const bool was_alone = study->alone;
+    ebb_status status = ended;
+    t->done = true;
+    if (status != EBB_OK || ebb_study_fits(study, found->plan)) return status;
+    status = pack_better(study, found, best, &t->done);
+    if (status != EBB_OK || t->done) {
+        t->done = true;
+        return status;
     }
-    ebb_study_offer(p, out, &last);
+    t->done = is_late(study, best->plan != NULL);
+    if (!t->done) lower_limit(study, found, was_alone && !study->alone, t);
+    return EBB_OVER_BUDGET;
+}
+
+ebb_status ebb_study_tighten(ebb_study *study, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
+    /* A search that knows the bound ends near it; a trial's ends soon anyway. */
+    ebb_status status = study->hint.fits_or_not ? EBB_OK : ebb_study_prove(study);
+    if (status != EBB_OK) return status;
+    const bool answered = study->answered || (study->hint.fits_or_not && out->plan);
+    const uint32_t most = answered                  ? MORE_TIGHTENINGS
+                          : study->hint.fits_or_not ? TRIAL_TIGHTENINGS
+                                                    : MAX_TIGHTENINGS;
+    tightening t = {.limit = ebb_study_room(study), .loose = -1, .done = ebb_study_none_fits(study)};
+    ebb_ask ask = {.method = EBB_METHOD_BUDGET, .genes = genes, .n_genes = n_genes};
+    ebb_answer last = {0};
+    status = EBB_OVER_BUDGET;
+    for (uint32_t k = 0; k < most && t.limit >= 0 && !t.done; k++) {
+        ebb_answer next;
+        ask.limit_bytes = t.limit;
+        /* A neighbour is found sooner than a hard packing is solved. */
+        ask.packing = study->hint.fits_or_not || k + 1 < most ? EBB_PACK_QUICKLY : EBB_PACK_AT_LENGTH;
+        status = ebb_study_answer(study, &ask, &next);
+        if (study->halvings < 2) study->halvings = 2; /* on from a near answer */
+        if (next.plan) {
+            ebb_answer_drop(&last);
+            last = next;
+            status = take_answer(study, status, &last, out, &t);
+            ask.genes = last.selection->genes; /* the next limit is a little below: its answer is near */
+            ask.n_genes = last.selection->n_genes;
+        } else if (status == EBB_OVER_BUDGET && t.loose >= 0) {
+            raise_limit(study, &t);
+        } else {
+            t.done = true;
+        }
+    }
+    ebb_study_offer(study, out, &last);
     if (status == EBB_OVER_BUDGET && out->plan) status = EBB_OK;
     if (status != EBB_OVER_BUDGET) return status;
-    return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
+    return ebb_fail(study->env, EBB_OVER_BUDGET, "no plan found within %lld bytes",
+                    (long long)study->options->budget_bytes);
 }
 
-ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out) {
+ebb_status ebb_study_plan_budget(ebb_study *study, ebb_answer *base, ebb_answer *out) {
     *out = (ebb_answer){0};
-    const ebb_compiled *warm = p->hint.warm;
+    const ebb_compiled *warm = study->hint.warm;
     ebb_status status = EBB_OK;
     if (warm) { /* another size's answer may be one of this size */
         ebb_answer as_it_is;
-        status = ebb_study_repeat(p, warm, &as_it_is);
-        ebb_study_offer(p, out, &as_it_is);
+        status = ebb_study_repeat(study, warm, &as_it_is);
+        ebb_study_offer(study, out, &as_it_is);
         if (status == EBB_OVER_BUDGET) status = EBB_OK;
-        if (status == EBB_OK && p->hint.no_search && !out->plan)
-            status = ebb_fail(p->env, EBB_OVER_BUDGET, "the plan of another size is above the budget");
-        if (status != EBB_OK || p->hint.no_search) return status;
+        if (status == EBB_OK && study->hint.no_search && !out->plan)
+            status = ebb_fail(study->env, EBB_OVER_BUDGET, "the plan of another size is above the budget");
+        if (status != EBB_OK || study->hint.no_search) return status;
     }
-    if (!ebb_study_fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop)
-        status = ebb_study_descend(p, base, warm, out);
+    if (!ebb_study_fits(study, base->plan) || ebb_study_may_be_faster(study, base->plan) || study->any_drop)
+        status = ebb_study_descend(study, base, warm, out);
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        if (!p->any_drop) ebb_study_offer(p, out, base);
+        if (!study->any_drop) ebb_study_offer(study, out, base);
         return status;
     }
     ebb_answer_drop(out);

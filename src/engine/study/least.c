@@ -6,11 +6,12 @@
  * cost: at most MOST_DRAWS x (two searches for the peak, and the tightenings of three starts). */
 #include "engine/study/study.h"
 
-ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
-    ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
+ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out) {
+    const ebb_ask ask = {.method = EBB_METHOD_LEAST};
+    ebb_status ended = ebb_study_answer(study, &ask, out), status = EBB_OK;
     while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
         ebb_answer other;
-        status = ebb_study_pack_next(p, out, &other);
+        status = ebb_study_pack_next(study, out, &other);
         if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
             ebb_answer larger = *out;
             other.selection->next = larger.selection->next;
@@ -23,117 +24,119 @@ ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
     return status == EBB_OK ? ended : status;
 }
 
-ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
-    p->halvings = 2;
-    return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
+ebb_status ebb_study_least(ebb_study *study, int64_t enough_bytes, ebb_answer *out) {
+    const ebb_ask ask = {.method = EBB_METHOD_LEAST, .enough_bytes = enough_bytes};
+    study->halvings = 2;
+    return ebb_study_answer(study, &ask, out);
 }
 
 /* Keeps a plan above the budget, the smallest so far, if somebody asks for it. */
-static ebb_status keep(ebb_study *p, ebb_answer *answer) {
-    if (!p->hint.smallest) return EBB_OK;
-    ebb_compiled_deinit(p->env, &p->smallest);
-    return ebb_compiled_take(p->env, &p->smallest, answer);
+static ebb_status keep(ebb_study *study, ebb_answer *answer) {
+    if (!study->hint.smallest) return EBB_OK;
+    ebb_compiled_deinit(study->env, &study->smallest);
+    return ebb_compiled_take(study->env, &study->smallest, answer);
 }
 
 /* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
  * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
  * peak is that low. *smallest_bytes falls to its total, if it is the least. */
-static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_answer *base,
+static ebb_status plan_from_least(ebb_study *study, int64_t enough_bytes, const ebb_answer *base,
                                   ebb_answer *out, bool *low, int64_t *smallest_bytes) {
     ebb_answer least;
     *low = false;
-    p->enough_bytes = enough_bytes;
-    ebb_status status = ebb_study_least(p, &least);
-    p->enough_bytes = 0;
+    ebb_status status = ebb_study_least(study, enough_bytes, &least);
     if (!least.plan) return status;
-    const bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const bool least_is = study->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
-    const bool fit = ebb_study_fits(p, smallest->plan),
+    const bool fit = ebb_study_fits(study, smallest->plan),
                fewer = smallest->plan->total_bytes < *smallest_bytes;
-    *low = least.selection->peak_bytes <= ebb_study_room(p);
+    *low = least.selection->peak_bytes <= ebb_study_room(study);
     /* What ended early is another plan for another budget: a refusal must name what is found again. */
-    const bool named = fewer && (enough_bytes == 0 || !*low || p->hurried);
+    const bool named = fewer && (enough_bytes == 0 || !*low || study->hurried);
     if (named) *smallest_bytes = smallest->plan->total_bytes;
-    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= ebb_study_room(p))) {
-        p->halvings = 1; /* of the effort some is spent */
-        status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
+    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= ebb_study_room(study))) {
+        study->halvings = 1; /* of the effort some is spent */
+        status = ebb_study_tighten(study, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
     } else if (status == EBB_OK) {
         status = EBB_OVER_BUDGET;
     }
-    const ebb_status kept = named && least_is && !fit ? keep(p, &least) : EBB_OK;
-    ebb_study_offer(p, out, &least);
+    const ebb_status kept = named && least_is && !fit ? keep(study, &least) : EBB_OK;
+    ebb_study_offer(study, out, &least);
     return kept != EBB_OK ? kept : status;
 }
 
 /* Nothing was found within the budget. A peak that is just low enough is a better start than the least
  * there is, which takes long; the least is looked for where that leads nowhere, and named if it is too
  * much. */
-static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out,
+static ebb_status plan_from_smallest(ebb_study *study, const ebb_answer *base, ebb_answer *out,
                                      int64_t *smallest_bytes) {
     bool low;
-    ebb_status status = plan_from_least(p, ebb_study_room(p), base, out, &low, smallest_bytes);
-    if (status == EBB_OVER_BUDGET && low && !p->hurried)
-        status = plan_from_least(p, 0, base, out, &low, smallest_bytes);
+    ebb_status status = plan_from_least(study, ebb_study_room(study), base, out, &low, smallest_bytes);
+    if (status == EBB_OVER_BUDGET && low && !study->hurried)
+        status = plan_from_least(study, 0, base, out, &low, smallest_bytes);
     return status;
 }
 
 /* A trial from another size's answer, whose bytes are too many here: they are brought down first, as far as
  * is needed and without another order, which would take as long as all else. */
-static ebb_status plan_from_low(ebb_study *p, const ebb_compiled *warm, ebb_answer *out) {
+static ebb_status plan_from_low(ebb_study *study, const ebb_compiled *warm, ebb_answer *out) {
     ebb_selection *low;
-    if (p->hurried || ebb_study_none_fits(p)) return EBB_OVER_BUDGET;
-    p->halvings = 1;
-    p->enough_bytes = ebb_study_room(p);
-    ebb_status status =
-        ebb_study_select(p, EBB_METHOD_LEAST, 0, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, &low);
-    p->enough_bytes = 0;
-    p->halvings = 0;
+    if (study->hurried || ebb_study_none_fits(study)) return EBB_OVER_BUDGET;
+    const ebb_ask ask = {.method = EBB_METHOD_LEAST,
+                         .enough_bytes = ebb_study_room(study),
+                         .genes = warm ? warm->genes : NULL,
+                         .n_genes = warm ? warm->n_genes : 0};
+    study->halvings = 1;
+    ebb_status status = ebb_study_select(study, &ask, &low);
+    study->halvings = 0;
     if (status == EBB_OK)
-        status = low->peak_bytes <= ebb_study_room(p) ? ebb_study_tighten(p, low->genes, low->n_genes, out)
-                                                      : EBB_OVER_BUDGET;
+        status = low->peak_bytes <= ebb_study_room(study)
+                     ? ebb_study_tighten(study, low->genes, low->n_genes, out)
+                     : EBB_OVER_BUDGET;
     ebb_selection_destroy(low);
     return status;
 }
 
 /* A smallest plan that misses the budget by no more than this part of the arena came near: another draw of
  * the search may find one within. */
-#define NEAR_PART  8
-#define MOST_DRAWS 2
+#define REDRAW_PART 8
+#define MOST_DRAWS  2
 
-static ebb_status refuse(ebb_study *p, int64_t smallest_bytes) {
-    if (p->hint.smallest_bytes) *p->hint.smallest_bytes = smallest_bytes;
-    if (p->hint.smallest) {
-        *p->hint.smallest = p->smallest;
-        p->smallest = (ebb_compiled){0};
+static ebb_status refuse(ebb_study *study, int64_t smallest_bytes) {
+    if (study->hint.smallest_bytes) *study->hint.smallest_bytes = smallest_bytes;
+    if (study->hint.smallest) {
+        *study->hint.smallest = study->smallest;
+        study->smallest = (ebb_compiled){0};
     }
     return ebb_fail(
-        p->env, EBB_OVER_BUDGET,
+        study->env, EBB_OVER_BUDGET,
         "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld "
         "of them persistent or fixed); %s",
-        p->facts->name, (long long)p->options->budget_bytes, (long long)smallest_bytes,
-        (long long)p->standing_bytes,
-        p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
-                   : "raise the budget or lower the batch");
+        study->facts->name, (long long)study->options->budget_bytes, (long long)smallest_bytes,
+        (long long)study->standing_bytes,
+        study->hurried ? "the time limit cut the search short: give it more, or raise the budget"
+                       : "raise the budget or lower the batch");
 }
 
-ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm,
+ebb_status ebb_study_descend(ebb_study *study, const ebb_answer *base, const ebb_compiled *warm,
                              ebb_answer *out) {
-    const uint32_t near_part = p->hint.near_part > 0 ? p->hint.near_part : NEAR_PART;
+    const uint32_t near_part = study->hint.near_part > 0 ? study->hint.near_part : REDRAW_PART;
     int64_t smallest = INT64_MAX;
-    ebb_status status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
-    if (p->hint.fits_or_not) return status == EBB_OVER_BUDGET ? plan_from_low(p, warm, out) : status;
+    ebb_status status = ebb_study_tighten(study, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+    if (study->hint.fits_or_not)
+        return status == EBB_OVER_BUDGET ? plan_from_low(study, warm, out) : status;
     while (status == EBB_OVER_BUDGET) {
-        status = plan_from_smallest(p, base, out, &smallest);
-        const bool near = smallest - p->options->budget_bytes <= ebb_study_room(p) / near_part;
-        if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
-            ebb_study_none_fits(p))
+        status = plan_from_smallest(study, base, out, &smallest);
+        const bool near = smallest - study->options->budget_bytes <= ebb_study_room(study) / near_part;
+        if (status != EBB_OVER_BUDGET || !near || study->draw + 1 == MOST_DRAWS || study->hurried ||
+            ebb_study_none_fits(study))
             break;
-        p->draw++;
-        p->halvings = 0;
-        p->tight_bytes = -1;
-        status = ebb_study_tighten(p, NULL, 0, out);
+        study->draw++;
+        study->halvings = 0;
+        study->tight_bytes = -1;
+        status = ebb_study_tighten(study, NULL, 0, out);
     }
     /* Without any plan, what was said of the search stands. */
-    return status == EBB_OVER_BUDGET && smallest < INT64_MAX ? refuse(p, smallest) : status;
+    return status == EBB_OVER_BUDGET && smallest < INT64_MAX ? refuse(study, smallest) : status;
 }

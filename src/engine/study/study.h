@@ -81,11 +81,9 @@ typedef struct ebb_study {
     ebb_arena proof;                                          /* owns the bounds' texts */
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
-    uint32_t halvings;    /* of the effort, for the next search */
+    uint32_t halvings;    /* of the effort, for the searches to come */
     int64_t tight_bytes;  /* the highest limit under which a search of this draw found nothing; -1: none */
-    int64_t enough_bytes; /* live ones, for the next search for the fewest; 0: as few as there can be */
     uint32_t draw;        /* of the search: 0, or another that may find what that did not */
-    bool quick;           /* the next packing is asked for the budget with little effort */
     bool answered; /* there is a plan within the budget already: few limits are tried for a better one */
     uint8_t *pins; /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
     bool any_drop; /* among the pins: then the baseline is no answer */
@@ -104,78 +102,87 @@ EBB_CHECKED ebb_status ebb_compiled_take(ebb_env *env, ebb_compiled *to, ebb_ans
 /* A study of facts, and its baseline. backend NULL: a planning graph. hint may be NULL. What it takes is
  * borrowed. */
 EBB_CHECKED ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
-                                      const ebb_options *options, const ebb_hint *hint, ebb_study *p,
+                                      const ebb_options *options, const ebb_hint *hint, ebb_study *study,
                                       ebb_answer *base);
-void ebb_study_close(ebb_study *p); /* also after a failure to open */
+void ebb_study_close(ebb_study *study); /* also after a failure to open */
 
 /* The options' keep and drop as an ebb_pin for each of graph->n_values. EBB_USAGE. */
 EBB_CHECKED ebb_status ebb_pins_resolve(ebb_env *env, const ebb_pgraph *graph, const ebb_options *options,
                                         uint8_t *pins);
 
-/* *out is the selection, also when the status is EBB_INTERRUPTED and there is one so far; else NULL.
- * limit_bytes: EBB_METHOD_BUDGET only. genes: where to go on from, or NULL. */
-EBB_CHECKED ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes,
-                                        const uint8_t *genes, uint32_t n_genes, ebb_selection **out);
+/* How long offsets within the budget are looked for. */
+typedef enum ebb_pack_effort { EBB_PACK_AT_LENGTH, EBB_PACK_QUICKLY } ebb_pack_effort;
+
+/* What one search is asked for. */
+typedef struct ebb_ask {
+    ebb_method method;
+    int64_t limit_bytes;  /* on live bytes: of EBB_METHOD_BUDGET */
+    int64_t enough_bytes; /* EBB_METHOD_LEAST ends at so few live bytes; 0: at the fewest that it finds */
+    const uint8_t *genes; /* where to go on from; NULL: from nothing */
+    uint32_t n_genes;
+    ebb_pack_effort packing; /* of its answer */
+} ebb_ask;
+
+/* *out is the selection, also when the status is EBB_INTERRUPTED and there is one so far; else NULL. */
+EBB_CHECKED ebb_status ebb_study_select(ebb_study *study, const ebb_ask *ask, ebb_selection **out);
 /* rewrite, live, in place, pack. The plan's budget is the options'. */
-EBB_CHECKED ebb_status ebb_study_pack(ebb_study *p, const ebb_selection *selection, ebb_reuse reuse,
-                                      ebb_plan **out);
+EBB_CHECKED ebb_status ebb_study_pack(ebb_study *study, const ebb_selection *selection, ebb_reuse reuse,
+                                      ebb_pack_effort packing, ebb_plan **out);
 /* The smallest plan that is found and packed, of several schedules of nearly the least peak. */
-EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out);
 /* The very steps of another size's answer, packed at this one's bytes. EBB_OVER_BUDGET: it has other ops.
  */
-EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *p, const ebb_compiled *other, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *study, const ebb_compiled *other, ebb_answer *out);
 /* Takes the next of the answers that one search gave (there is one) out of their list, and packs it
  * quickly. *out is to be dropped whatever the status. */
-EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *p, ebb_answer *of, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_answer *out);
 /* Searches, and packs what was found. EBB_INTERRUPTED: *out may be the best so far. */
-EBB_CHECKED ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes,
-                                        const uint8_t *genes, uint32_t n_genes, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *out);
 /* Searches under a limit on live bytes that is tightened until the packed plan is within the options'
  * budget. EBB_OVER_BUDGET: none was. EBB_INTERRUPTED: *out may be the best so far. */
-EBB_CHECKED ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes,
+EBB_CHECKED ebb_status ebb_study_tighten(ebb_study *study, const uint8_t *genes, uint32_t n_genes,
                                          ebb_answer *out);
-/* The plan of the least peak that is found, whatever the time: of each draw the same one for every budget,
- * unless the study has enough_bytes.
- * EBB_INTERRUPTED: *out may be the best so far. */
-EBB_CHECKED ebb_status ebb_study_least(ebb_study *p, ebb_answer *out);
+/* The plan of the least peak that is found, whatever the time, or of one of enough_bytes (0: the least): of
+ * each draw the same one for every budget. EBB_INTERRUPTED: *out may be the best so far. */
+EBB_CHECKED ebb_status ebb_study_least(ebb_study *study, int64_t enough_bytes, ebb_answer *out);
 /* Bytes of the budget for what lives in one step. */
-static inline int64_t ebb_study_room(const ebb_study *p) {
-    return p->options->budget_bytes - p->standing_bytes;
+static inline int64_t ebb_study_room(const ebb_study *study) {
+    return study->options->budget_bytes - study->standing_bytes;
 }
-static inline bool ebb_study_fits(const ebb_study *p, const ebb_plan *plan) {
-    return plan && plan->total_bytes <= p->options->budget_bytes;
+static inline bool ebb_study_fits(const ebb_study *study, const ebb_plan *plan) {
+    return plan && plan->total_bytes <= study->options->budget_bytes;
 }
 /* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
-void ebb_study_offer(const ebb_study *p, ebb_answer *best, ebb_answer *next);
+void ebb_study_offer(const ebb_study *study, ebb_answer *best, ebb_answer *next);
 /* Tightens from warm's genes (NULL: from none); where nothing fits, fewer bytes are looked for first. A
  * trial (hint.fits_or_not) does so in short. EBB_OVER_BUDGET, which names the smallest plan found;
  * EBB_INTERRUPTED: *out may be the best so far. */
-EBB_CHECKED ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm,
+EBB_CHECKED ebb_status ebb_study_descend(ebb_study *study, const ebb_answer *base, const ebb_compiled *warm,
                                          ebb_answer *out);
 /* Some other schedule may take less time. */
-static inline bool ebb_study_may_be_faster(const ebb_study *p, const ebb_plan *plan) {
-    return plan->time_ns > p->least_time_ns;
+static inline bool ebb_study_may_be_faster(const ebb_study *study, const ebb_plan *plan) {
+    return plan->time_ns > study->least_time_ns;
 }
 /* The bound on the time within the options' budget, as far as the hint wants one; what was proved before is
  * not proved again, and after the deadline each op once is all that is proved. */
-EBB_CHECKED ebb_status ebb_study_prove(ebb_study *p);
+EBB_CHECKED ebb_status ebb_study_prove(ebb_study *study);
 /* Proved: no plan fits the budget, in whatever time, for one op and what waits meanwhile need more. */
-bool ebb_study_none_fits(const ebb_study *p);
-int64_t ebb_study_bound_ns(const ebb_study *p); /* 0: it was not proved for this budget */
+bool ebb_study_none_fits(const ebb_study *study);
+int64_t ebb_study_bound_ns(const ebb_study *study); /* 0: it was not proved for this budget */
 /* The baseline's figures and that bound go into the plan. */
-EBB_CHECKED ebb_status ebb_study_certify(ebb_study *p, ebb_plan *plan);
+EBB_CHECKED ebb_status ebb_study_certify(ebb_study *study, ebb_plan *plan);
 /* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */
-EBB_CHECKED ebb_status ebb_study_dump(const ebb_study *p, const ebb_plan *plan);
+EBB_CHECKED ebb_status ebb_study_dump(const ebb_study *study, const ebb_plan *plan);
 
 /* The time limit has struck: nothing is begun any more. */
-static inline bool ebb_study_is_late(const ebb_study *p) {
-    return p->deadline_ns > 0 && ebb_clock_ns(p->env) >= p->deadline_ns;
+static inline bool ebb_study_is_late(const ebb_study *study) {
+    return study->deadline_ns > 0 && ebb_clock_ns(study->env) >= study->deadline_ns;
 }
 
 /* The fastest plan within the options' budget of all that were packed, base among them, which it may take
  * over. EBB_OVER_BUDGET names the smallest budget found that fits; on EBB_INTERRUPTED *out may be the best
  * so far. */
-EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *study, ebb_answer *base, ebb_answer *out);
 
 /* ---- the cache: <hash>.plan.json in a folder, named by everything that the answer depends on ----
  *
@@ -188,14 +195,14 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb
 #define EBB_CACHE_SEARCH_VERSION 10
 
 typedef struct ebb_cache {
-    const ebb_study *p; /* borrowed, with its baseline */
-    const char *folder; /* borrowed; NULL: off, and nothing is ever found or stored */
-    ebb_hash key;       /* of all that every plan of this request depends on, budget aside */
-    ebb_text graph;     /* as printed */
+    const ebb_study *study; /* borrowed, with its baseline */
+    const char *folder;     /* borrowed; NULL: off, and nothing is ever found or stored */
+    ebb_hash key;           /* of all that every plan of this request depends on, budget aside */
+    ebb_text graph;         /* as printed */
 } ebb_cache;
 
 /* Makes the folder of the options. EBB_IO. Close it in any case. */
-EBB_CHECKED ebb_status ebb_cache_open(ebb_cache *cache, const ebb_study *p);
+EBB_CHECKED ebb_status ebb_cache_open(ebb_cache *cache, const ebb_study *study);
 void ebb_cache_close(ebb_cache *cache);
 
 /* `which` tells the request's plans from one another. *out is the caller's; NULL when there is none that

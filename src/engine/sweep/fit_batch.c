@@ -6,7 +6,7 @@
 
 /* What misses the budget by more than one part of the arena in so many is hardly found by another draw. A
  * plan by itself draws again up to twice that: here a person also waits for what could be done instead. */
-#define NEAR_PART        16
+#define DRAW_AGAIN_PART  16
 
 /* The batch in one mode. like: a plan of another size whose very steps it takes, or NULL. */
 static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, const ebb_compiled *like,
@@ -18,7 +18,7 @@ static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, co
     ebb_compiled compiled;
     ebb_hint hint = {.warm = like,
                      .no_search = like != NULL,
-                     .near_part = NEAR_PART,
+                     .near_part = DRAW_AGAIN_PART,
                      .smallest_bytes = &way->total_bytes,
                      .smallest = like || mode != EBB_MEMORY_BUDGET ? NULL : &f->refused,
                      .deadline_ns = f->deadline_ns};

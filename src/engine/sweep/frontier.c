@@ -14,22 +14,22 @@ void ebb_frontier_add_row(ebb_frontier_result *result, int64_t budget_bytes, ebb
 }
 
 void ebb_frontier_begin(const ebb_sweep *s, const ebb_plan *least, ebb_frontier_result *result) {
-    *result = (ebb_frontier_result){.baseline_total_bytes = s->p.base_total_bytes,
-                                    .baseline_time_ns = s->p.base_time_ns,
+    *result = (ebb_frontier_result){.baseline_total_bytes = s->study.base_total_bytes,
+                                    .baseline_time_ns = s->study.base_time_ns,
                                     .smallest_bytes = least->total_bytes};
 }
 
 /* The sweep's answers, up to the first that adds too much. */
 static ebb_status fill(ebb_sweep *s, ebb_frontier_result *result) {
     ebb_frontier_begin(s, s->least.plan, result);
-    s->p.deadline_ns = s->deadline_ns;
+    s->study.deadline_ns = s->deadline_ns;
     for (uint32_t i = 0; i < s->n_done && !ebb_sweep_adds_too_much(s, s->points[i].plan); i++) {
         ebb_point *from = &s->points[i];
         ebb_status status = EBB_OK;
         ebb_sweep_set_budget(s, from->budget_bytes);
-        if (from->plan) status = ebb_study_certify(&s->p, from->plan);
+        if (from->plan) status = ebb_study_certify(&s->study, from->plan);
         if (status == EBB_OK && from->plan && s->options.verify)
-            status = ebb_plan_audit(s->p.env, from->plan);
+            status = ebb_plan_audit(s->study.env, from->plan);
         if (status != EBB_OK) return status;
         ebb_frontier_add_row(result, from->budget_bytes, &from->plan);
     }
@@ -39,7 +39,7 @@ static ebb_status fill(ebb_sweep *s, ebb_frontier_result *result) {
 static ebb_status dump_rows(const ebb_sweep *s, const ebb_frontier_result *result) {
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < result->n_rows && status == EBB_OK; i++)
-        if (result->rows[i].plan) status = ebb_study_dump(&s->p, result->rows[i].plan);
+        if (result->rows[i].plan) status = ebb_study_dump(&s->study, result->rows[i].plan);
     return status;
 }
 

@@ -13,7 +13,7 @@ typedef struct ebb_point {
 } ebb_point;
 
 typedef struct ebb_sweep {
-    ebb_study p;
+    ebb_study study;
     ebb_options options;         /* a copy: the budget changes */
     EBB_ARRAY(ebb_answer) found; /* owned, without plans: a selection may serve several budgets */
     ebb_point base, least;       /* their budget is -1: none */

@@ -6,8 +6,8 @@
 /* The part of the key that is the request's own; reals are printed exactly. */
 ebb_status ebb_frontier_cache_open(ebb_sweep *s, const ebb_frontier_request *r, ebb_cache *cache) {
     ebb_text text;
-    ebb_status status = ebb_cache_open(cache, &s->p);
-    ebb_text_init(&text, s->p.env);
+    ebb_status status = ebb_cache_open(cache, &s->study);
+    ebb_text_init(&text, s->study.env);
     ebb_text_add(&text, "frontier max_added %a points %u", r->max_added, r->budgets ? 0 : r->n_points);
     for (uint32_t i = 0; r->budgets && i < r->n_budgets; i++)
         ebb_text_add(&text, " %lld/%a", (long long)r->budgets[i].bytes,
@@ -82,9 +82,9 @@ ebb_status ebb_frontier_cache_find(ebb_sweep *s, const ebb_cache *cache,
 
 ebb_status ebb_frontier_cache_store(ebb_sweep *s, const ebb_cache *cache,
                                     const ebb_frontier_result *result) {
-    if (s->stopped || s->p.hurried || !cache->folder) return EBB_OK;
+    if (s->stopped || s->study.hurried || !cache->folder) return EBB_OK;
     ebb_sweep_set_budget(s, -1);
-    ebb_status status = ebb_study_certify(&s->p, s->least.plan);
+    ebb_status status = ebb_study_certify(&s->study, s->least.plan);
     if (status == EBB_OK) status = ebb_cache_store(cache, "least", s->least.plan);
     uint32_t i = 0;
     for (; i < result->n_rows && result->rows[i].plan && status == EBB_OK; i++)

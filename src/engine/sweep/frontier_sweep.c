@@ -13,19 +13,19 @@
 void ebb_sweep_set_budget(ebb_sweep *s, int64_t budget_bytes) {
     s->options.memory = budget_bytes >= 0 ? EBB_MEMORY_BUDGET : EBB_MEMORY_IN_PLACE;
     s->options.budget_bytes = budget_bytes;
-    s->p.tight_bytes = -1; /* a limit that is too tight for one budget may do for another */
+    s->study.tight_bytes = -1; /* a limit that is too tight for one budget may do for another */
 }
 
 /* The next search's: one part in so many of what is left of the time limit. false: nothing is left. */
 static bool set_deadline(ebb_sweep *s, uint32_t n_parts) {
     if (s->deadline_ns == 0) return true;
-    const uint64_t now_ns = ebb_clock_ns(s->p.env);
+    const uint64_t now_ns = ebb_clock_ns(s->study.env);
     if (now_ns >= s->deadline_ns) {
-        s->p.deadline_ns = s->deadline_ns;
-        s->p.hurried = true;
+        s->study.deadline_ns = s->deadline_ns;
+        s->study.hurried = true;
         return false;
     }
-    s->p.deadline_ns = now_ns + (s->deadline_ns - now_ns) / (n_parts > 0 ? n_parts : 1) + 1;
+    s->study.deadline_ns = now_ns + (s->deadline_ns - now_ns) / (n_parts > 0 ? n_parts : 1) + 1;
     return true;
 }
 
@@ -41,7 +41,7 @@ static bool beats(const ebb_point *p, const ebb_point *other) {
 static ebb_status take(ebb_sweep *s, ebb_point *to, ebb_answer *answer) {
     ebb_answer owned = {.selection = answer->selection};
     if (!answer->plan) return EBB_OK;
-    if (!EBB_PUSH(s->p.env, &s->found, owned)) {
+    if (!EBB_PUSH(s->study.env, &s->found, owned)) {
         ebb_answer_drop(answer);
         return EBB_NO_MEMORY;
     }
@@ -60,7 +60,7 @@ static ebb_status take(ebb_sweep *s, ebb_point *to, ebb_answer *answer) {
 static ebb_status carry(ebb_sweep *s, ebb_point *to, const ebb_point *from) {
     if (!beats(from, to) || !fits(from->plan, to)) return EBB_OK;
     ebb_plan *plan;
-    ebb_status status = ebb_plan_copy(s->p.env, from->plan, to->budget_bytes, &plan);
+    ebb_status status = ebb_plan_copy(s->study.env, from->plan, to->budget_bytes, &plan);
     if (status != EBB_OK) return status;
     ebb_plan_destroy(to->plan);
     *to = (ebb_point){to->budget_bytes, from->selection, plan};
@@ -82,9 +82,9 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
     if (s->stopped || !set_deadline(s, s->n_searches)) return EBB_OK;
     if (s->n_searches > 0) s->n_searches--; /* even shares for all that are still to come */
     ebb_sweep_set_budget(s, to->budget_bytes);
-    s->p.halvings = halvings_of(s, to);
+    s->study.halvings = halvings_of(s, to);
     ebb_status status =
-        ebb_study_tighten(&s->p, from ? from->genes : NULL, from ? from->n_genes : 0, &answer);
+        ebb_study_tighten(&s->study, from ? from->genes : NULL, from ? from->n_genes : 0, &answer);
     s->stopped = status == EBB_INTERRUPTED;
     if (status == EBB_OVER_BUDGET || s->stopped) status = EBB_OK;
     if (status == EBB_OK) return take(s, to, &answer);
@@ -96,28 +96,28 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
 
 /* Hardly anything but the smallest plan fits: a search begins with that, which is the answer if it finds
  * nothing. */
-#define NEAR_PART 64
+#define NEAR_LEAST_PART 64
 
 static bool is_near_least(const ebb_sweep *s, const ebb_point *point) {
     return point->budget_bytes >= 0 && fits(s->least.plan, point) &&
-           point->budget_bytes - s->least.plan->total_bytes <= point->budget_bytes / NEAR_PART;
+           point->budget_bytes - s->least.plan->total_bytes <= point->budget_bytes / NEAR_LEAST_PART;
 }
 
 static ebb_status plan_point(ebb_sweep *s, ebb_point *to, const ebb_point *larger) {
-    ebb_status status = s->p.any_drop ? EBB_OK : carry(s, to, &s->base);
-    if (status != EBB_OK || (to->plan && !ebb_study_may_be_faster(&s->p, to->plan))) return status;
+    ebb_status status = s->study.any_drop ? EBB_OK : carry(s, to, &s->base);
+    if (status != EBB_OK || (to->plan && !ebb_study_may_be_faster(&s->study, to->plan))) return status;
     const bool near = is_near_least(s, to);
     if (!near) status = search(s, to, larger);
-    s->p.answered = near;
+    s->study.answered = near;
     if (status == EBB_OK && (near || (beats(&s->least, to) && fits(s->least.plan, to))))
         status = search(s, to, &s->least);
-    s->p.answered = false;
+    s->study.answered = false;
     return status == EBB_OK ? carry(s, to, &s->least) : status;
 }
 
 bool ebb_sweep_adds_too_much(const ebb_sweep *s, const ebb_plan *plan) {
     return plan && s->max_added >= 0 &&
-           (double)plan->time_ns > (1 + s->max_added) * (double)s->p.base_time_ns;
+           (double)plan->time_ns > (1 + s->max_added) * (double)s->study.base_time_ns;
 }
 
 static ebb_status sweep_down(ebb_sweep *s) {
@@ -154,12 +154,12 @@ static int larger_first(const void *a, const void *b) {
 
 static int64_t asked_bytes(const ebb_sweep *s, const ebb_frontier_budget *budget) {
     if (budget->bytes > 0) return budget->bytes;
-    double bytes = budget->share * (double)s->p.base_total_bytes;
+    double bytes = budget->share * (double)s->study.base_total_bytes;
     return bytes < 9e18 ? ebb_max_i64(1, (int64_t)bytes) : INT64_MAX;
 }
 
 void ebb_sweep_list(ebb_sweep *s, const ebb_frontier_request *request, int64_t least_bytes) {
-    int64_t high = s->p.base_total_bytes, parts = (int64_t)request->n_points - 1,
+    int64_t high = s->study.base_total_bytes, parts = (int64_t)request->n_points - 1,
             less = ebb_max_i64(0, high - least_bytes);
     uint32_t n = request->budgets ? request->n_budgets : request->n_points;
     for (uint32_t i = 0; i < n; i++)
@@ -181,10 +181,10 @@ static ebb_status find_least(ebb_sweep *s) {
     s->least.budget_bytes = -1;
     ebb_sweep_set_budget(s, -1);
     (void)set_deadline(s, LEAST_PARTS);
-    ebb_status status = ebb_study_least(&s->p, &least);
+    ebb_status status = ebb_study_least(&s->study, 0, &least);
     s->stopped = status == EBB_INTERRUPTED;
     if (status != EBB_OK && !s->stopped) return status;
-    if (least.plan && (s->p.any_drop || least.plan->total_bytes < s->base.plan->total_bytes))
+    if (least.plan && (s->study.any_drop || least.plan->total_bytes < s->base.plan->total_bytes))
         return take(s, &s->least, &least);
     ebb_answer_drop(&least);
     return carry(s, &s->least, &s->base);
@@ -195,9 +195,9 @@ ebb_status ebb_sweep_open(ebb_sweep *s, ebb_env *env, const ebb_pgraph *facts, c
     ebb_answer base;
     *s = (ebb_sweep){.options = *options, .max_added = max_added, .base = {.budget_bytes = -1}};
     ebb_sweep_set_budget(s, -1);
-    ebb_status status = ebb_study_open(env, facts, backend, &s->options, NULL, &s->p, &base);
-    s->deadline_ns = s->p.deadline_ns;
-    s->p.alone = false;
+    ebb_status status = ebb_study_open(env, facts, backend, &s->options, NULL, &s->study, &base);
+    s->deadline_ns = s->study.deadline_ns;
+    s->study.alone = false;
     if (status == EBB_OK) status = take(s, &s->base, &base);
     ebb_answer_drop(&base);
     return status;
@@ -217,6 +217,6 @@ void ebb_sweep_close(ebb_sweep *s) {
     ebb_plan_destroy(s->base.plan);
     ebb_plan_destroy(s->least.plan);
     for (size_t i = 0; i < s->found.n; i++) ebb_answer_drop(&s->found.at[i]);
-    EBB_ARRAY_FREE(s->p.env, &s->found);
-    ebb_study_close(&s->p);
+    EBB_ARRAY_FREE(s->study.env, &s->found);
+    ebb_study_close(&s->study);
 }
