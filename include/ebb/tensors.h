@@ -62,10 +62,10 @@ EBB_API void ebb_tensor_row_text(const ebb_tensor_row *row, char text[EBB_TENSOR
 EBB_API int64_t ebb_tensors_dtype_bytes(const char *dtype);
 
 /* Writes a file whole or not at all: beside path under a name that ends with ".tmp", synced, renamed, and
- * the folder synced. Rows' offsets are ignored; their data lie at data[i], rows' bytes each, in the rows'
- * order. EBB_USAGE: a name or fact twice, bytes that are not the shape's. EBB_IO: path holds what it held
- * before, also while another process writes the same path; or, if only the folder could not be synced, the
- * new file, as the text says. */
+ * the folder synced; a link is followed, and a file's mode stays. Rows' offsets are ignored; their data lie
+ * at data[i], rows' bytes each, in the rows' order. EBB_USAGE: a name or fact twice, bytes that are not the
+ * shape's. EBB_IO: path holds what it held before, also while another process writes the same path; or, if
+ * only the folder could not be synced, the new file, as the text says. */
 EBB_API EBB_CHECKED ebb_status ebb_tensors_write(ebb_env *env, const char *path, const ebb_tensor_row *rows,
                                                  const void *const *data, uint32_t n,
                                                  const ebb_tensors_fact *facts, uint32_t n_facts);

@@ -28,22 +28,16 @@ ebb_status data_open_file(ebb_env *env, const char *path, int *fd, int64_t *byte
 }
 
 ebb_status data_read(const ebb_data *data, int fd, int64_t at, int64_t n, void *to) {
-    char *next = to;
-    while (n > 0) {
-        const ssize_t got = pread(fd, next, (size_t)n, (off_t)at);
-        if (got < 0 && errno == EINTR && !ebb_stop_asked(data->env)) continue;
-        if (got < 0 && errno == EINTR)
-            return ebb_fail(data->env, EBB_INTERRUPTED, "%s: stopped while reading", data->path);
-        if (got < 0)
-            return ebb_fail_errno(data->env, "read", data->path, errno, "give data that can be read");
-        if (got == 0)
-            return ebb_fail(data->env, EBB_BAD_INPUT,
-                            "%s: %lld bytes are missing behind byte %lld: get it again", data->path,
-                            (long long)n, (long long)at);
-        next += got;
-        at += got;
-        n -= got;
-    }
+    int64_t got;
+    const int error = ebb_fd_read_at(data->env, fd, at, to, n, &got);
+    if (error == EINTR)
+        return ebb_fail(data->env, EBB_INTERRUPTED, "%s: stopped while reading", data->path);
+    if (error != 0)
+        return ebb_fail_errno(data->env, "read", data->path, error, "give data that can be read");
+    if (got < n)
+        return ebb_fail(data->env, EBB_BAD_INPUT,
+                        "%s: %lld bytes are missing behind byte %lld: get it again", data->path,
+                        (long long)(n - got), (long long)(at + got));
     return EBB_OK;
 }
 

@@ -69,15 +69,9 @@ static data_verdict refuse(data_worker *w, const char *what, int error) {
 }
 
 static data_verdict read_all(data_worker *w, int fd, int64_t at, int64_t n) {
-    w->n_file = 0;
-    while (w->n_file < n) {
-        const ssize_t got =
-            pread(fd, w->file + w->n_file, (size_t)(n - w->n_file), (off_t)(at + w->n_file));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return refuse(w, "cannot be read", errno);
-        if (got == 0) return data_picture_bad(w, "has become shorter than %lld bytes", (long long)n);
-        w->n_file += got;
-    }
+    const int error = ebb_fd_read_at(NULL, fd, at, w->file, n, &w->n_file);
+    if (error != 0) return refuse(w, "cannot be read", error);
+    if (w->n_file < n) return data_picture_bad(w, "has become shorter than %lld bytes", (long long)n);
     return DATA_GOOD;
 }
 

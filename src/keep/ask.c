@@ -6,21 +6,15 @@
 #include "keep/rows.h"
 
 ebb_status keep_read_at(const ebb_tensors *file, int64_t at, int64_t n, void *to) {
-    char *next = to;
-    while (n > 0) {
-        const ssize_t got = pread(file->fd, next, (size_t)n, (off_t)at);
-        if (got < 0 && errno == EINTR && !ebb_stop_asked(file->env)) continue;
-        if (got < 0 && errno == EINTR)
-            return ebb_fail(file->env, EBB_INTERRUPTED, "%s: stopped while reading", file->path);
-        if (got < 0)
-            return ebb_fail_errno(file->env, "read", file->path, errno, "give a file that can be read");
-        if (got == 0)
-            return ebb_fail(file->env, EBB_IO, "%s has become shorter than %lld bytes: who else writes it?",
-                            file->path, (long long)(at + n));
-        next += got;
-        at += got;
-        n -= got;
-    }
+    int64_t got;
+    const int error = ebb_fd_read_at(file->env, file->fd, at, to, n, &got);
+    if (error == EINTR)
+        return ebb_fail(file->env, EBB_INTERRUPTED, "%s: stopped while reading", file->path);
+    if (error != 0)
+        return ebb_fail_errno(file->env, "read", file->path, error, "give a file that can be read");
+    if (got < n)
+        return ebb_fail(file->env, EBB_IO, "%s has become shorter than %lld bytes: who else writes it?",
+                        file->path, (long long)(at + n));
     return EBB_OK;
 }
 

@@ -50,6 +50,33 @@ Test(tensors, a_write_that_fails_leaves_the_old_file_whole_and_nothing_beside_it
     test_env_end(env);
 }
 
+Test(tensors, a_write_follows_a_link_and_keeps_the_mode) {
+    char folder[64], path[512], link[512];
+    struct stat info;
+    files_set old, new;
+    test_folder(folder);
+    test_path(path, folder, "a.safetensors");
+    test_path(link, folder, "newest.safetensors");
+    ebb_env *env = test_env();
+    files_fill(1, &old);
+    cr_assert_eq(files_write(env, path, &old), EBB_OK);
+    cr_assert_eq(chmod(path, 0604), 0);
+    cr_assert_eq(symlink("a.safetensors", link), 0);
+    files_fill(0, &new);
+    cr_assert_eq(files_write(env, link, &new), EBB_OK, "%s", ebb_env_error(env));
+    cr_assert_eq(lstat(link, &info), 0);
+    cr_expect(S_ISLNK(info.st_mode));
+    cr_assert_eq(lstat(path, &info), 0);
+    cr_expect(S_ISREG(info.st_mode));
+    cr_expect_eq(info.st_mode & 0777, 0604, "%o", info.st_mode);
+    cr_expect_eq(files_read(env, path), EBB_OK, "%s", ebb_env_error(env));
+    cr_expect_eq(test_folder_count(folder), 2);
+    unlink(link);
+    unlink(path);
+    test_folder_end(folder);
+    test_env_end(env);
+}
+
 Test(tensors, a_read_that_fails_says_so) {
     char folder[64], path[512];
     files_set set;

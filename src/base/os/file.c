@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,6 +82,8 @@ static ebb_status read_all(reader *r) {
 }
 
 ebb_status ebb_file_read(ebb_env *env, const char *path, size_t max_bytes, char **out, size_t *n) {
+    *out = NULL;
+    *n = 0;
     bool is_stdin = strcmp(path, "-") == 0;
     reader r = {.env = env, .name = is_stdin ? "standard input" : path, .max_bytes = max_bytes};
     if (is_stdin) {
@@ -107,15 +107,23 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n) {
     ebb_free_aligned(env, bytes, n + 1, FILE_ALIGNMENT);
 }
 
+int ebb_fd_read_at(const ebb_env *env, int fd, int64_t at, void *to, int64_t n, int64_t *got) {
+    char *bytes = to;
+    *got = 0;
+    while (*got < n) {
+        const ssize_t more = pread(fd, bytes + *got, (size_t)(n - *got), (off_t)(at + *got));
+        if (more == 0) break;
+        if (more > 0)
+            *got += more;
+        else if (errno != EINTR || (env && ebb_stop_asked(env)))
+            return errno;
+    }
+    return 0;
+}
+
 /* ---- writing ---- */
 
 static const char write_advice[] = "check the folder, the free space and the permissions";
-
-/* What is written: parts one after the other. */
-typedef struct content {
-    const ebb_file_part *parts;
-    size_t n;
-} content;
 
 int ebb_fd_write(int fd, const void *bytes, size_t n) {
     const char *at = bytes;
@@ -129,77 +137,33 @@ int ebb_fd_write(int fd, const void *bytes, size_t n) {
     return 0;
 }
 
-static int write_all(int fd, const content *c) {
+static int write_all(int fd, const ebb_file_part *parts, size_t n) {
     int error = 0;
-    for (size_t i = 0; i < c->n && error == 0; i++) error = ebb_fd_write(fd, c->parts[i].at, c->parts[i].n);
+    for (size_t i = 0; i < n && error == 0; i++) error = ebb_fd_write(fd, parts[i].at, parts[i].n);
     return error;
 }
 
 /* Pipes, devices and the like have no old content to keep, and a rename would put a file in their place. */
-static ebb_status write_stream(ebb_env *env, const char *path, const content *c) {
+static ebb_status write_stream(ebb_env *env, const char *path, const ebb_file_part *parts, size_t n) {
     int fd = open_patiently(env, path, O_WRONLY);
     if (fd < 0) return ebb_fail_errno(env, "open", path, errno, write_advice);
-    int error = write_all(fd, c);
+    int error = write_all(fd, parts, n);
     if (close(fd) != 0 && error == 0 && errno != EINTR) error = errno;
     return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", path, error, write_advice);
 }
 
-/* Opens a new file in path's folder, its name in temporary. -1 with errno. The name does not grow with
- * path's own, which may be as long as names can be. */
-static int open_temporary(const char *path, char *temporary) {
-    enum { MAX_TRIES = 1000 }; /* one is taken only by a file that a crash or another thread left */
-    const char *slash = strrchr(path, '/');
-    int folder_bytes = !slash ? 0 : (int)(slash - path) + 1;
-    for (int i = 0; i < MAX_TRIES; i++) {
-        int length =
-            snprintf(temporary, PATH_MAX, "%.*s.ebb-%ld-%d.tmp", folder_bytes, path, (long)getpid(), i);
-        if (length >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
-    }
-    return -1;
-}
-
-/* Fills, syncs and closes fd; 0 or an errno. mode is the replaced file's, or 0 when there is none. */
-static int fill_temporary(int fd, mode_t mode, const content *c) {
-    int error = write_all(fd, c);
-    if (error == 0 && mode != 0 && fchmod(fd, mode) != 0) error = errno;
-    /* EINVAL: a file system that cannot sync. */
-    if (error == 0 && fsync(fd) != 0 && errno != EINVAL) error = errno;
-    if (close(fd) != 0 && error == 0 && errno != EINTR) error = errno;
-    return error;
-}
-
-static ebb_status replace_file(ebb_env *env, const char *path, mode_t mode, const content *c) {
-    char temporary[PATH_MAX];
-    if (strlen(path) >= PATH_MAX)
-        return ebb_fail_errno(env, "write", path, ENAMETOOLONG, "give a shorter path");
-    int fd = open_temporary(path, temporary);
-    if (fd < 0) return ebb_fail_errno(env, "create a file beside", path, errno, write_advice);
-    int error = fill_temporary(fd, mode, c);
-    if (error == 0 && rename(temporary, path) != 0) error = errno;
-    if (error == 0) return EBB_OK;
-    (void)unlink(temporary);
-    return ebb_fail_errno(env, "write", path, error, write_advice);
-}
-
 ebb_status ebb_file_write_parts(ebb_env *env, const char *path, const ebb_file_part *parts, size_t n) {
-    const content c = {parts, n};
+    ebb_replacement replacement;
+    struct stat info;
     if (strcmp(path, "-") == 0) {
-        int error = write_all(STDOUT_FILENO, &c);
+        int error = write_all(STDOUT_FILENO, parts, n);
         return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", "standard output", error, write_advice);
     }
-    if (path[0] == '\0') return ebb_fail_errno(env, "write", "\"\"", ENOENT, "give a path");
-    struct stat info;
-    if (stat(path, &info) != 0) return replace_file(env, path, 0, &c);
-    if (!S_ISREG(info.st_mode)) return write_stream(env, path, &c);
-    /* A link is followed: its target is what is replaced. */
-    char target[PATH_MAX];
-    if (!realpath(path, target)) return ebb_fail_errno(env, "resolve", path, errno, write_advice);
-    return replace_file(env, target, info.st_mode & 07777, &c);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_stream(env, path, parts, n);
+    ebb_status status = ebb_replacement_begin(env, path, false, &replacement);
+    if (status != EBB_OK) return status;
+    ebb_replacement_write(&replacement, parts, n);
+    return ebb_replacement_end(env, &replacement);
 }
 
 ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n) {

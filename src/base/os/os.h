@@ -5,15 +5,17 @@
 
 #include "base/env/env.h"
 
+#include <limits.h>
+
 /* ---- files ---- */
 
 /* The whole file as bytes with a NUL after them. path "-" reads standard input. EBB_IO when it
- * cannot be read, EBB_BAD_INPUT above max_bytes. Free with ebb_file_free. */
+ * cannot be read, EBB_BAD_INPUT above max_bytes; *out is NULL then. Free with ebb_file_free. */
 EBB_CHECKED ebb_status ebb_file_read(ebb_env *env, const char *path, size_t max_bytes, char **out,
                                      size_t *n);
 void ebb_file_free(ebb_env *env, char *bytes, size_t n);
-/* Written to a temporary file beside path, synced, then renamed: path holds the old content or
- * the whole new content, never a half. path "-" writes standard output. EBB_IO on failure. */
+/* In path's place, as below. path "-" writes standard output, and a pipe or device is written into. EBB_IO
+ * on failure. */
 EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
 /* The same of bytes that lie apart, one part after the other. */
 typedef struct ebb_file_part {
@@ -23,6 +25,31 @@ typedef struct ebb_file_part {
 EBB_CHECKED ebb_status ebb_file_write_parts(ebb_env *env, const char *path, const ebb_file_part *parts,
                                             size_t n);
 
+/* A new file in an old one's place: written beside it, synced, renamed, and the folder synced, so that path
+ * holds the old content or the whole new content, never a half. A link is followed, and the old file's mode
+ * stays. Begin needs the env; write needs none and may be another thread's; end tells what write did. */
+typedef struct ebb_replacement {
+    char path[PATH_MAX], temporary[PATH_MAX]; /* links resolved; the file beside it */
+    bool keeps_mode, takes_over;
+    uint32_t mode;
+    const char *verb; /* what failed, with the errno `error` */
+    int error;
+    bool in_place; /* the file is whole under its name already */
+} ebb_replacement;
+
+/* takes_over: the file beside it is path.tmp, and one that a killed process left is taken over, while one
+ * that somebody is writing is refused: for large files, of which none may be left lying about. Otherwise
+ * its name is not anybody's yet, and the last of many writers wins. EBB_IO. */
+EBB_CHECKED ebb_status ebb_replacement_begin(ebb_env *env, const char *path, bool takes_over,
+                                             ebb_replacement *out);
+void ebb_replacement_write(ebb_replacement *replacement, const ebb_file_part *parts, size_t n);
+/* EBB_IO: path holds what it held before; or, as the text says, the new file, whose folder could not be
+ * synced. */
+EBB_CHECKED ebb_status ebb_replacement_end(ebb_env *env, const ebb_replacement *replacement);
+
+/* n bytes of an open file from byte `at` on: 0, or an errno; *got: how many, less than n where the file
+ * ends. EINTR: the env, which may be NULL, was asked to stop. */
+int ebb_fd_read_at(const ebb_env *env, int fd, int64_t at, void *to, int64_t n, int64_t *got);
 /* All n bytes into an open file: 0, or an errno. */
 int ebb_fd_write(int fd, const void *bytes, size_t n);
 
@@ -55,7 +82,7 @@ typedef struct ebb_shelf {
 /* Under XDG_CACHE_HOME, or HOME's .cache; made if it is not there. */
 void ebb_shelf_open(ebb_shelf *shelf, ebb_env *env, const char *name);
 void ebb_shelf_close(ebb_shelf *shelf); /* safe on a zeroed struct whose folder is -1 */
-/* false: it is not there. Free with ebb_file_free. */
+/* false: it is not there, and *out is NULL. Free with ebb_file_free. */
 bool ebb_shelf_find(ebb_shelf *shelf, const ebb_hash *key, char **out, size_t *n);
 void ebb_shelf_keep(ebb_shelf *shelf, const ebb_hash *key, const void *bytes, size_t n);
 

@@ -68,15 +68,9 @@ void ebb_shelf_close(ebb_shelf *shelf) {
 
 /* ---- finding ---------------------------------------------------------------------------------------- */
 
-static bool read_exactly(int fd, char *to, size_t n) {
-    while (n > 0) {
-        const ssize_t got = read(fd, to, n);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        to += got;
-        n -= (size_t)got;
-    }
-    return true;
+static bool read_exactly(int fd, int64_t at, void *to, size_t n) {
+    int64_t got;
+    return ebb_fd_read_at(NULL, fd, at, to, (int64_t)n, &got) == 0 && got == (int64_t)n;
 }
 
 /* The entry's bytes, where all of it is as it was written; *damaged: it is to go. */
@@ -88,25 +82,31 @@ static bool entry_read(const ebb_shelf *shelf, int fd, const ebb_hash *key, char
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
         (info.st_mode & 022) != 0 || info.st_size < (off_t)sizeof h || info.st_size > shelf->most_bytes)
         return false;
-    *n = (size_t)info.st_size - sizeof h;
-    char *bytes = ebb_alloc_aligned(shelf->env, *n + 1, 16);
+    const size_t n_bytes = (size_t)info.st_size - sizeof h;
+    char *bytes = ebb_alloc_aligned(shelf->env, n_bytes + 1, 16);
     if (!bytes) {
         *damaged = false;
         return false;
     }
-    bytes[*n] = '\0';
-    if (read_exactly(fd, (char *)&h, sizeof h) && read_exactly(fd, bytes, *n)) {
-        const head wanted = head_of(key, bytes, *n);
+    bytes[n_bytes] = '\0';
+    if (read_exactly(fd, 0, &h, sizeof h) && read_exactly(fd, sizeof h, bytes, n_bytes)) {
+        const head wanted = head_of(key, bytes, n_bytes);
         *damaged = memcmp(&h, &wanted, sizeof h) != 0;
     }
+    if (*damaged) {
+        ebb_free_aligned(shelf->env, bytes, n_bytes + 1, 16);
+        return false;
+    }
     *out = bytes;
-    if (*damaged) ebb_free_aligned(shelf->env, bytes, *n + 1, 16);
-    return !*damaged;
+    *n = n_bytes;
+    return true;
 }
 
 bool ebb_shelf_find(ebb_shelf *shelf, const ebb_hash *key, char **out, size_t *n) {
     char name[EBB_HASH_TEXT];
     bool damaged = false;
+    *out = NULL;
+    *n = 0;
     if (shelf->folder < 0) return false;
     /* O_NONBLOCK: a pipe of that name is not waited for. */
     const int fd =
