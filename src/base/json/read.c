@@ -14,6 +14,7 @@
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
+    *out = NULL;
     json_error_t error = {.line = 0}; /* jansson leaves a part of it as it was */
     json_t *json = json_loadb(!text ? "" : text, n, JSON_REJECT_DUPLICATES, &error);
     if (json) {
