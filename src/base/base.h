@@ -8,7 +8,7 @@
  * It is not a place for anything that knows a tensor.
  *
  * Sizes: every product or sum of sizes that come from outside goes through the checked helpers.
- * Threads: as ebb/base.h says; only ebb_parallel_for starts threads.
+ * Threads: as ebb/base.h says.
  */
 #ifndef EBB_SRC_BASE_H
 #define EBB_SRC_BASE_H

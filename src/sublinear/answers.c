@@ -68,9 +68,9 @@ static void add_try(trimming *t, const uint8_t *genes, int64_t limit_bytes) {
 static ebb_status try_answers(ebb_arena *arena, trimming *t, int64_t *work, candidates *best) {
     const ebb_search *s = &t->from->search;
     for (uint32_t i = 0; i < t->n; i++) t->work[i] = *work;
-    ebb_status status = ebb_parallel_for(s->env, s->n_workers, t->n, trim_one, t);
+    ebb_parallel_for(s->n_workers, t->n, trim_one, t);
     const int64_t before = *work;
-    for (uint32_t i = 0; i < t->n && status == EBB_OK; i++) {
+    for (uint32_t i = 0; i < t->n; i++) {
         candidate next = {.from = t->from, .genes = t->genes[i], .trimmed = t->trimmed[i]};
         const ebb_score *score = &next.trimmed.score;
         *work -= before - t->work[i];
@@ -81,7 +81,7 @@ static ebb_status try_answers(ebb_arena *arena, trimming *t, int64_t *work, cand
         insert(best, &next);
     }
     t->n = 0;
-    return status;
+    return EBB_OK;
 }
 
 /* Of another arrangement than the pool's, perhaps. EBB_NO_MEMORY. */

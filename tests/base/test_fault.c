@@ -88,7 +88,7 @@ static ebb_status read_growing_file(ebb_env *env) {
     return read_path(env, "/proc/self/status");
 }
 
-/* Neither writing nor workers need memory of the env. */
+/* Writing needs no memory of the env. */
 static ebb_status write_file(ebb_env *env) {
     char folder[64], path[512];
     test_folder(folder);
@@ -96,18 +96,6 @@ static ebb_status write_file(ebb_env *env) {
     ebb_status status = ebb_file_write(env, path, "abc", 3);
     unlink(path);
     test_folder_end(folder);
-    return status;
-}
-
-static void mark(void *ctx, uint32_t i, uint32_t worker) {
-    (void)worker;
-    ((unsigned char *)ctx)[i]++;
-}
-
-static ebb_status use_workers(ebb_env *env) {
-    unsigned char marks[33] = {0};
-    ebb_status status = ebb_parallel_for(env, 3, sizeof marks, mark, marks);
-    for (size_t i = 0; i < sizeof marks; i++) cr_expect_eq(marks[i], 1);
     return status;
 }
 
@@ -124,7 +112,6 @@ Test(no_memory, is_reported_at_every_allocation_and_leaks_nothing) {
         {"read a regular file", read_regular_file, 1},
         {"read a growing file", read_growing_file, 2},
         {"write a file", write_file, 0},
-        {"workers", use_workers, 0},
     };
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         test_memory memory;

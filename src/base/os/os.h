@@ -98,10 +98,10 @@ EBB_CHECKED ebb_status ebb_program_run(ebb_env *env, const char *const *argv, ch
 
 /* Calls task(ctx, i, worker) for i in [0, n), by at most n_workers threads (the caller is worker 0).
  * Which worker takes which i is not fixed: results must not depend on it. Returns when all are done.
- * EBB_NO_MEMORY when a thread cannot be started (then the others still do all the work: the status
- * is EBB_OK; it fails only when nothing could run). task must not touch an env that is shared. */
-EBB_CHECKED ebb_status ebb_parallel_for(ebb_env *env, uint32_t n_workers, uint32_t n,
-                                        void (*task)(void *ctx, uint32_t i, uint32_t worker), void *ctx);
+ * Where a thread cannot be started, the others do its work: the caller always works, and nothing can
+ * fail. task must not touch an env that is shared. */
+void ebb_parallel_for(uint32_t n_workers, uint32_t n, void (*task)(void *ctx, uint32_t i, uint32_t worker),
+                      void *ctx);
 /* Processors that this process may run on, >= 1. */
 uint32_t ebb_cpu_count(void);
 

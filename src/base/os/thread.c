@@ -37,9 +37,8 @@ static void *thread_main(void *arg) {
     return NULL;
 }
 
-ebb_status ebb_parallel_for(ebb_env *env, uint32_t n_workers, uint32_t n,
-                            void (*task)(void *ctx, uint32_t i, uint32_t worker), void *ctx) {
-    (void)env; /* the workers' records fit on the stack, and the caller always works: nothing can fail */
+void ebb_parallel_for(uint32_t n_workers, uint32_t n, void (*task)(void *ctx, uint32_t i, uint32_t worker),
+                      void *ctx) {
     shared_loop loop = {.task = task, .ctx = ctx, .n = n};
     worker workers[MAX_WORKERS];
     if (n_workers > n) n_workers = n;
@@ -59,7 +58,6 @@ ebb_status ebb_parallel_for(ebb_env *env, uint32_t n_workers, uint32_t n,
 
     work(&loop, 0);
     for (uint32_t i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
-    return EBB_OK;
 }
 
 uint32_t ebb_cpu_count(void) {

@@ -126,9 +126,8 @@ ebb_status ebb_fit_run(ebb_fit_runner *runner, const ebb_fit_effort *effort, int
         atomic_init(&round.told, EBB_FIT_WAYS);
         round.n_nodes = nodes_of_round(runner->problem, round.index);
         round.most_work = (effort->most_work - used) / EBB_FIT_WAYS + 1;
-        status =
-            ebb_parallel_for(runner->workers->env, runner->workers->n, EBB_FIT_WAYS, run_attempt, &round);
-        if (status == EBB_OK) status = end_round(&round, &used, verdict, offsets);
+        ebb_parallel_for(runner->workers->n, EBB_FIT_WAYS, run_attempt, &round);
+        status = end_round(&round, &used, verdict, offsets);
     }
     *work += used;
     return status;

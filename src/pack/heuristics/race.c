@@ -76,8 +76,10 @@ ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *prob
         race.attempts[i].offsets = EBB_NEW(&arena, int64_t, problem->n);
         if (!race.attempts[i].offsets) status = EBB_NO_MEMORY;
     }
-    if (status == EBB_OK) status = ebb_parallel_for(workers->env, workers->n, race.n, run_attempt, &race);
-    if (status == EBB_OK) status = choose_winner(&race, offsets, height);
+    if (status == EBB_OK) {
+        ebb_parallel_for(workers->n, race.n, run_attempt, &race);
+        status = choose_winner(&race, offsets, height);
+    }
     ebb_arena_deinit(&arena);
     return status;
 }

@@ -165,8 +165,7 @@ ebb_status ebb_order_find(ebb_arena *arena, const ebb_order_facts *facts, const 
         ebb_rng_init(&lanes[k].rng, request->seed, UINT64_MAX - k);
         aim(&lanes[k]);
     }
-    ebb_status status = ebb_parallel_for(arena->env, request->n_workers, LANES, run_lane, lanes);
-    if (status != EBB_OK) return status;
+    ebb_parallel_for(request->n_workers, LANES, run_lane, lanes);
     ebb_order_lane *best = &lanes[0];
     for (uint32_t k = 1; k < LANES; k++)
         if (lanes[k].best_peak < best->best_peak) best = &lanes[k];

@@ -58,8 +58,8 @@ ebb_status ebb_generation_run(ebb_generation *g, uint32_t n_stage, bool *go_on) 
         status = ebb_search_goes_on(s, g->request, go_on);
         if (status != EBB_OK || !*go_on) break;
         plan_part(g, done, count, n_stage);
-        status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
-        if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
+        ebb_parallel_for(s->n_workers, g->n_islands, anneal_island, g);
+        if (ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
         s->n_scored += (int64_t)count * g->n_islands;
         done += count;
     }
