@@ -129,8 +129,10 @@ static ebb_status compute(ebb_eager *eager, ebb_known_call *call, ebb_datum *con
     return launch(eager, call, &at);
 }
 
-ebb_status ebb_apply_now(ebb_eager *eager, ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
-                         uint32_t alone, ebb_datum **out) {
+/* One op that is not composite, and nobody watches: out gets data that the caller holds. An update is done
+ * in the bytes of its operand when that has no other holder than `alone` of them, else in a copy. */
+static ebb_status apply_now(ebb_eager *eager, ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
+                            uint32_t alone, ebb_datum **out) {
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < EBB_MAX_RESULTS; i++) out[i] = NULL;
     for (uint32_t i = 0; !status && i < call->call.n_in; i++) {
@@ -156,7 +158,7 @@ ebb_status ebb_apply_data(ebb_eager *eager, const ebb_op_info *op, ebb_datum *co
     bool took = false;
     if (recorder) status = recorder->apply(eager->recorder_ctx, call, in, draw, out, &took);
     if (!status && !took) {
-        status = ebb_apply_now(eager, call, in, draw, alone, out);
+        status = apply_now(eager, call, in, draw, alone, out);
         if (!status && recorder) status = recorder->applied(eager->recorder_ctx, call, in, draw, out);
     }
     if (!status && eager->tapes) status = ebb_tapes_record(eager, call, in, draw, out);

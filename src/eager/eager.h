@@ -214,10 +214,6 @@ void ebb_calls_forget(ebb_eager *eager);
 /* Waits for what was launched. Before the host reads, and before a program runs. */
 EBB_CHECKED ebb_status ebb_eager_settle(ebb_eager *eager);
 
-/* One op that is not composite, and nobody watches: out gets data that the caller holds. An update is done
- * in the bytes of its operand when that has no other holder than `alone` of them, else in a copy. */
-EBB_CHECKED ebb_status ebb_apply_now(ebb_eager *eager, ebb_known_call *call, ebb_datum *const *in,
-                                     uint64_t draw, uint32_t alone, ebb_datum **out);
 /* Any op, with the recorder and the tapes watching. draw: of SEEDED ops. */
 EBB_CHECKED ebb_status ebb_apply_data(ebb_eager *eager, const ebb_op_info *op, ebb_datum *const *in,
                                       uint32_t n_in, const ebb_attr *attr, uint64_t draw, uint32_t alone,

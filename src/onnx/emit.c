@@ -43,8 +43,8 @@ const char *onnx_shape_text(onnx_import *im, const onnx_shape *shape, char text[
 
 /* ---- names ---- */
 
-/* A name of docs/ir.md that no other value has. */
-const char *onnx_new_name(onnx_import *im, const char *like) {
+/* Copies like, with what docs/ir.md does not allow as _, and a number behind it where it is taken. */
+static const char *new_name(onnx_import *im, const char *like) {
     const size_t most = strlen(like) + 16;
     char *name = EBB_NEW(im->arena, char, most);
     if (!name) return out_of_memory(im), "";
@@ -102,7 +102,7 @@ static uint32_t call(onnx_import *im, const char *op, const uint32_t *in, uint32
     for (uint32_t i = 0; i < n_in; i++)
         if (in[i] == EBB_BUILD_NONE) return EBB_BUILD_NONE;
     const char *like = im->node && im->node->n_out > 0 ? im->node->out[0] : "v";
-    const char *name = onnx_new_name(im, like), *second = two ? onnx_new_name(im, like) : "";
+    const char *name = new_name(im, like), *second = two ? new_name(im, like) : "";
     const size_t n_names = strlen(name) + strlen(second) + 4;
     char *names = EBB_NEW(im->arena, char, n_names);
     uint32_t id = EBB_BUILD_NONE;
@@ -131,7 +131,7 @@ uint32_t onnx_op_two(onnx_import *im, const char *op, uint32_t x, const char *at
 
 uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const char *type, double fill) {
     if (onnx_stopped(im)) return EBB_BUILD_NONE;
-    const char *name = onnx_new_name(im, like);
+    const char *name = new_name(im, like);
     char real[EBB_REAL_TEXT];
     uint32_t id = EBB_BUILD_NONE;
     if (im->fatal) return id;

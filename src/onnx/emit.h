@@ -4,8 +4,6 @@
 
 #include "onnx/import.h"
 
-/* Copies like, with what docs/ir.md does not allow as _, and a number behind it where it is taken. */
-const char *onnx_new_name(onnx_import *im, const char *like);
 /* %lr is the rate that a step learns at: a file's own value of that name is renamed, as if the name were
  * taken; but for an input of one number, which then is the rate. false: no memory. */
 bool onnx_keep_rate(onnx_import *im);

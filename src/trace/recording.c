@@ -128,7 +128,8 @@ ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_
 
 /* ---- sameness ------------------------------------------------------------------------------- */
 
-bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y) {
+static bool entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b,
+                       const ebb_entry *y) {
     if (x->kind != y->kind || x->op != y->op || x->n_in != y->n_in || x->n_out != y->n_out ||
         (x->n_out && x->out != y->out) || x->draw != y->draw || x->n_y != y->n_y ||
         x->captured != y->captured)
@@ -151,7 +152,7 @@ bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n)
     if (n > a->entries.n || n > b->entries.n) return false;
     for (uint32_t i = 0; i < n; i++) {
         const ebb_entry *entry = &a->entries.at[i];
-        if (!ebb_entry_same(a, entry, b, &b->entries.at[i])) return false;
+        if (!entry_same(a, entry, b, &b->entries.at[i])) return false;
         if (entry->kind == EBB_ENTRY_ASSIGN && !captured_same(a, b, entry->captured)) return false;
     }
     const uint32_t n_values = ebb_recorded_values(a, n);

@@ -126,7 +126,6 @@ EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *f
 uint32_t ebb_recorded_values(const ebb_recorded *from, uint32_t n_entries);
 /* Do the first n entries say the same, about the same values? */
 bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n);
-bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y);
 EBB_CHECKED ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key,
                                     ebb_tensor *const *arguments, uint32_t n, ebb_recording_key *out);
 /* The same, but for the caller's bytes. After a failure it is as it was. */

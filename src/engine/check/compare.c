@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-int64_t ebb_compare_room_bytes(const ebb_plan *plan) {
+/* Bytes of the host that comparing takes beside the programs' blocks, at most: of the step with the largest
+ * operands. */
+static int64_t room_bytes_of(const ebb_plan *plan) {
     int64_t most = 0;
     for (uint32_t s = 0; s < plan->n_steps; s++) {
         int64_t out = 0, in = 0, largest = 0; /* sums of a plan's bytes fit */
@@ -134,7 +136,7 @@ static ebb_status open_side(ebb_env *env, const ebb_model *model, const ebb_dim_
     status = ebb_compile_model(env, model, dims, n_dims, options, (*engine)->backend, NULL, &compiled);
     if (status != EBB_OK) return status;
     *block_bytes = compiled.plan->arena_bytes + compiled.plan->persistent_bytes;
-    *room_bytes = ebb_compare_room_bytes(compiled.plan);
+    *room_bytes = room_bytes_of(compiled.plan);
     ebb_compiled_deinit(env, &compiled);
     return EBB_OK;
 }

@@ -31,9 +31,6 @@ typedef struct ebb_compared {
     double allowed;         /* absolute; 0: as one rounding of `want` */
 } ebb_compared;
 
-/* How much element i is off, as a part of what is allowed: above 1 it is too much. */
-double ebb_compare_part(const ebb_compared *c, int64_t i);
-
 /* on_step of the other's run; ctx is the comparer. */
 ebb_status ebb_compare_look(void *ctx, uint32_t step);
 
@@ -47,9 +44,5 @@ EBB_CHECKED ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint
  * bytes; by_xla: the device's step is XLA's. EBB_VIOLATION: an op differs. */
 EBB_CHECKED ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by_xla,
                                             double rounding, ebb_compare_result *out);
-
-/* Bytes of the host that comparing takes beside the programs' blocks, at most: of the step with the largest
- * operands. */
-int64_t ebb_compare_room_bytes(const ebb_plan *plan);
 
 #endif

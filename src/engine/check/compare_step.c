@@ -14,7 +14,8 @@ static double allowed_at(const ebb_compared *c, int64_t i) {
     return c->allowed > 0 ? c->allowed : unit * fabs(ebb_element_get(c->type, c->want, i));
 }
 
-double ebb_compare_part(const ebb_compared *c, int64_t i) {
+/* How much element i is off, as a part of what is allowed: above 1 it is too much. */
+static double part_of(const ebb_compared *c, int64_t i) {
     const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
     if (x == y || (isnan(x) && isnan(y))) return 0;
     const double off = fabs(x - y), allowed = allowed_at(c, i);
@@ -39,7 +40,7 @@ static double part_shaken(const ebb_compared *c, const void *noise, bool spread,
     const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
     if (spread && isnan(x)) return 0;
     const double off = fabs(x - y), allowed = allowed_at(c, i) + ebb_element_get(c->type, noise, i);
-    return isfinite(off) && allowed > 0 ? off / allowed : ebb_compare_part(c, i);
+    return isfinite(off) && allowed > 0 ? off / allowed : part_of(c, i);
 }
 
 static void fill_row(const ebb_comparer *c, uint32_t step, const ebb_value *v, const ebb_compared *at,
@@ -114,7 +115,7 @@ static ebb_status compare_result(ebb_comparer *c, uint32_t step, uint32_t output
     int64_t worst = 0;
     *row = (ebb_compare_row){.part = 0};
     for (int64_t i = 0; i < ebb_type_count(&v->type); i++) {
-        const double part = ebb_compare_part(&at, i);
+        const double part = part_of(&at, i);
         if (part <= row->part) continue;
         row->part = part;
         worst = i;

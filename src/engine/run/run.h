@@ -106,18 +106,14 @@ void ebb_xla_unbind(ebb_program *program);
 EBB_CHECKED ebb_status ebb_xla_fill(ebb_program *program);
 /* A whole step. Sets program->touched where params and states were lost to a step that failed. */
 EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);
-/* As ebb_value_put and ebb_value_get. */
+/* A given value, or one that outlives a step, from and to data in logical order. */
 EBB_CHECKED ebb_status ebb_xla_put(ebb_program *program, ebb_id value, const void *data);
 EBB_CHECKED ebb_status ebb_xla_get(ebb_program *program, ebb_id value, void *data);
 
 /* ---- values, wherever they are --------------------------------------------------------------- */
 
-/* Is the value given, and has the program room for it? Does it outlive a step? */
+/* Is the value given, and has the program room for it? */
 bool ebb_value_is_given(const ebb_program *program, ebb_id value);
-bool ebb_value_is_final(const ebb_program *program, ebb_id value);
-/* A given value, or one that outlives a step, from and to data in logical order. */
-EBB_CHECKED ebb_status ebb_value_put(ebb_program *program, ebb_id value, const void *data);
-EBB_CHECKED ebb_status ebb_value_get(ebb_program *program, ebb_id value, void *data);
 
 /* With the option check_finite: room for it, and what looks at a step's results, ctx being the program.
  * EBB_VIOLATION: one is not finite. */
@@ -176,8 +172,5 @@ size_t ebb_engine_rows_bytes(const ebb_tensor_row *rows, uint32_t n);
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);
-/* Host tensor in logical order to and from a value's bytes, in slices of the outermost dimension. */
-EBB_CHECKED ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
-EBB_CHECKED ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
 
 #endif

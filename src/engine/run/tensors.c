@@ -17,7 +17,8 @@ static ebb_type slice_of(const ebb_type *type, int64_t *n_slices) {
     return slice;
 }
 
-ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
+/* Host tensor in logical order to a value's bytes, in slices of the outermost dimension. */
+static ebb_status copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
     ebb_backend *b = engine->backend;
     if (type->rank != 4) return b->api->copy_in(b, to, from, ebb_type_bytes(type));
     int64_t n;
@@ -34,7 +35,8 @@ ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *fro
     return status;
 }
 
-ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
+/* And back. */
+static ebb_status copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
     ebb_backend *b = engine->backend;
     if (type->rank != 4) return b->api->copy_out(b, to, from, ebb_type_bytes(type));
     int64_t n;
@@ -59,25 +61,27 @@ bool ebb_value_is_given(const ebb_program *program, ebb_id value) {
     return program->compiled.graph->values[value].producer == EBB_NONE;
 }
 
-bool ebb_value_is_final(const ebb_program *program, ebb_id value) {
+/* Does the value outlive a step? */
+static bool is_final(const ebb_program *program, ebb_id value) {
     int64_t bytes;
     if (!program->xla) return ebb_exec_final(program->exec, value, &bytes) != NULL;
     const ebb_value *v = &program->compiled.graph->values[value];
     return v->producer == EBB_NONE ? ebb_role_persistent(v->role) : v->role == EBB_ROLE_OUTPUT;
 }
 
-ebb_status ebb_value_put(ebb_program *program, ebb_id value, const void *data) {
+/* A given value, or one that outlives a step, from data in logical order, and to it. */
+static ebb_status value_put(ebb_program *program, ebb_id value, const void *data) {
     int64_t bytes;
     if (program->xla) return ebb_xla_put(program, value, data);
-    return ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data,
-                       ebb_exec_given(program->exec, value, &bytes));
+    return copy_in(program->engine, &program->compiled.graph->values[value].type, data,
+                   ebb_exec_given(program->exec, value, &bytes));
 }
 
-ebb_status ebb_value_get(ebb_program *program, ebb_id value, void *data) {
+static ebb_status value_get(ebb_program *program, ebb_id value, void *data) {
     int64_t bytes;
     if (program->xla) return ebb_xla_get(program, value, data);
-    return ebb_copy_out(program->engine, &program->compiled.graph->values[value].type,
-                        ebb_exec_final(program->exec, value, &bytes), data);
+    return copy_out(program->engine, &program->compiled.graph->values[value].type,
+                    ebb_exec_final(program->exec, value, &bytes), data);
 }
 
 /* ---- by name --------------------------------------------------------------------------------- */
@@ -145,7 +149,7 @@ ebb_status ebb_feed(ebb_program *program, const char *name, const void *data, si
     ebb_status status = find_given(program, name, &value);
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
     if (status == EBB_OK) status = ebb_integers_check(program, value, data);
-    if (status == EBB_OK) status = ebb_value_put(program, value, data);
+    if (status == EBB_OK) status = value_put(program, value, data);
     if (status != EBB_OK) return status;
     ebb_stale_fed(program, value);
     ebb_feeds_add(program, value);
@@ -158,7 +162,7 @@ ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t 
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
     if (status == EBB_OK) status = ebb_stale_check_value(program, value);
     if (status != EBB_OK) return status;
-    if (ebb_value_is_final(program, value)) return ebb_value_get(program, value, data);
+    if (is_final(program, value)) return value_get(program, value, data);
     return ebb_fail(program->engine->env, EBB_USAGE,
                     "%s does not outlive the step: name it in the option fetch to keep it", name);
 }
@@ -243,7 +247,7 @@ static ebb_status init_value(ebb_engine *engine, ebb_program *program, ebb_id va
     ebb_rng_init(&rng, engine->options.seed, stream_of(v->name));
     for (int64_t i = 0; i < n; i++)
         ebb_dtypes[v->type.dtype].store(room, i, v->role == EBB_ROLE_CONSTANT ? v->fill : initial(v, &rng));
-    ebb_status status = ebb_value_put(program, value, room);
+    ebb_status status = value_put(program, value, room);
     ebb_cfree(engine->env, room, (size_t)bytes, 1);
     return status;
 }

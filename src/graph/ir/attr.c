@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-uint32_t ebb_attr_width(const ebb_attr_info *info) {
+/* Integers that an attribute has room for: its count, or EBB_MAX_RANK for a list as long as given. */
+static uint32_t width_of(const ebb_attr_info *info) {
     return info->count ? info->count : EBB_MAX_RANK;
 }
 
@@ -22,7 +23,7 @@ ebb_attr ebb_attr_default(const ebb_attr_info *info) {
         a.f = info->fallback;
         return a;
     }
-    for (uint32_t i = 0; i < ebb_attr_width(info); i++)
+    for (uint32_t i = 0; i < width_of(info); i++)
         a.i[i] = info->count ? (int64_t)info->fallback : info->pad;
     return a;
 }
@@ -37,7 +38,7 @@ ebb_attr ebb_attr_clean(const ebb_attr_info *info, const ebb_attr *a) {
         clean.text = a->text;
         return clean;
     }
-    for (uint32_t i = 0; i < ebb_attr_width(info); i++) clean.i[i] = a->i[i];
+    for (uint32_t i = 0; i < width_of(info); i++) clean.i[i] = a->i[i];
     return clean;
 }
 
@@ -84,7 +85,7 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %s=%" PRId64 " must be in [%s, %s]", op->name, info->name,
                         a->i[i], ebb_real_text(info->min, min), ebb_real_text(info->max, max));
     }
-    for (uint32_t i = n; i < ebb_attr_width(info); i++) {
+    for (uint32_t i = n; i < width_of(info); i++) {
         if (a->i[i] == info->pad) continue;
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has a %" PRId64 " at position %u: %s", op->name,
                         info->name, info->pad, n,
@@ -97,7 +98,7 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
 
 static ebb_status given_fill(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
                              const ebb_build_attribute *a, ebb_attr *out) {
-    const uint32_t width = ebb_attr_width(info);
+    const uint32_t width = width_of(info);
     if (info->kind == EBB_ATTR_TEXT)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %s is a text: only a graph's text has it", op->name,
                         info->name);

@@ -34,8 +34,6 @@ void ebb_names_deinit(ebb_env *env, ebb_names *names);
 
 /* ---- attributes by their schema -------------------------------------------------------------------- */
 
-/* Integers that an attribute has room for: its count, or EBB_MAX_RANK for a list as long as given. */
-uint32_t ebb_attr_width(const ebb_attr_info *info);
 /* Length of the list in a: up to the first 0 for a list as long as given. */
 uint32_t ebb_attr_length(const ebb_attr_info *info, const ebb_attr *a);
 ebb_attr ebb_attr_default(const ebb_attr_info *info);

@@ -219,7 +219,8 @@ static const char *form_find(const ebb_call *call, const char *text) {
     }
 }
 
-ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule) {
+/* Binds the letters to call->in and by the rule's `where`. */
+static ebb_status match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule) {
     *rule = (ebb_rule){.text = form_find(call, text), .star = EBB_NONE, .tail = EBB_NONE, .open = EBB_NONE};
     const char *at = rule->text, *where = strstr(at, " where "), *next = strstr(at, " or ");
     if (next && where > next) where = NULL;
@@ -249,7 +250,7 @@ ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *o
                     call->op->name, out->rank, call->n_in ? ebb_type_text(&call->in[0], text) : "nothing");
 }
 
-ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule, ebb_type *out) {
+static ebb_status give(ebb_env *env, const ebb_call *call, const ebb_rule *rule, ebb_type *out) {
     const char *at = strstr(rule->text, "-> ");
     assert(at);
     at += 3;
@@ -289,9 +290,9 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
 ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text,
                           ebb_status (*bind)(ebb_env *, const ebb_call *, ebb_rule *), ebb_type *out) {
     ebb_rule rule;
-    ebb_status status = ebb_rule_match(env, call, text, &rule);
+    ebb_status status = match(env, call, text, &rule);
     if (!status && bind) status = bind(env, call, &rule);
-    return status ? status : ebb_rule_give(env, call, &rule, out);
+    return status ? status : give(env, call, &rule, out);
 }
 
 ebb_status ebb_infer_by_rule(ebb_env *env, const ebb_call *call, ebb_type *out) {

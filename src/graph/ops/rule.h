@@ -136,9 +136,6 @@ typedef struct ebb_rule {
     ebb_dtype dtype;           /* of the results */
 } ebb_rule;
 
-/* Binds the letters to call->in and by the rule's `where`. EBB_BAD_INPUT with the op, the operands and what
- * they must be. */
-EBB_CHECKED ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule);
 static inline int64_t ebb_rule_size(const ebb_rule *rule, char letter) {
     return rule->size[letter - 'a'];
 }
@@ -147,10 +144,8 @@ static inline void ebb_rule_set(ebb_rule *rule, char letter, int64_t size) {
 }
 /* Binds and checks what stands after `where `, to the end of the form. */
 EBB_CHECKED ebb_status ebb_rule_where(ebb_env *env, const ebb_call *call, ebb_rule *rule, const char *at);
-/* Writes the results' types. EBB_BAD_INPUT when one is too large. */
-EBB_CHECKED ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
-                                     ebb_type *out);
-/* Match, bind (NULL: nothing) and give. */
+/* Binds the letters to call->in, by the rule's `where` and by bind (NULL: no more), and gives the results'
+ * types. EBB_BAD_INPUT with the op, the operands and what they must be, or that a result is too large. */
 EBB_CHECKED ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text,
                                       ebb_status (*bind)(ebb_env *, const ebb_call *, ebb_rule *),
                                       ebb_type *out);

@@ -3,7 +3,7 @@
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
 
-void onnx_put_varint(ebb_text *to, uint64_t value) {
+static void put_varint(ebb_text *to, uint64_t value) {
     char bytes[10];
     size_t n = 0;
     for (; value >= 0x80; value >>= 7) bytes[n++] = (char)((value & 0x7F) | 0x80);
@@ -12,12 +12,12 @@ void onnx_put_varint(ebb_text *to, uint64_t value) {
 }
 
 static void put_key(ebb_text *to, uint32_t field, uint32_t type) {
-    onnx_put_varint(to, (uint64_t)field << 3 | type);
+    put_varint(to, (uint64_t)field << 3 | type);
 }
 
 void onnx_put_int(ebb_text *to, uint32_t field, int64_t value) {
     put_key(to, field, WIRE_VARINT);
-    onnx_put_varint(to, (uint64_t)value);
+    put_varint(to, (uint64_t)value);
 }
 
 void onnx_put_float(ebb_text *to, uint32_t field, float value) {
@@ -29,7 +29,7 @@ void onnx_put_float(ebb_text *to, uint32_t field, float value) {
 
 void onnx_put_head(ebb_text *to, uint32_t field, uint64_t n) {
     put_key(to, field, WIRE_BYTES);
-    onnx_put_varint(to, n);
+    put_varint(to, n);
 }
 
 void onnx_put_bytes(ebb_text *to, uint32_t field, const void *bytes, size_t n) {

@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 
-void onnx_put_varint(ebb_text *to, uint64_t value);
 void onnx_put_int(ebb_text *to, uint32_t field, int64_t value);
 void onnx_put_float(ebb_text *to, uint32_t field, float value);
 void onnx_put_bytes(ebb_text *to, uint32_t field, const void *bytes, size_t n);

@@ -1,13 +1,13 @@
 /* columns: the curve of live bytes, cut into columns of a drawing. */
 #include "report/words/words.h"
 
-uint32_t ebb_plot_lower(const ebb_report *r, uint32_t i, uint32_t n_columns) {
+/* First step of column i; n_points for i = n_columns. */
+static uint32_t column_begin(const ebb_report *r, uint32_t i, uint32_t n_columns) {
     return (uint32_t)((uint64_t)i * r->n_points / n_columns);
 }
 
 uint32_t ebb_plot_step(const ebb_report *r, uint32_t i, uint32_t n_columns) {
-    uint32_t lower = ebb_plot_lower(r, i, n_columns), upper = ebb_plot_lower(r, i + 1, n_columns),
-             best = lower;
+    uint32_t lower = column_begin(r, i, n_columns), upper = column_begin(r, i + 1, n_columns), best = lower;
     for (uint32_t s = lower + 1; s < upper; s++)
         if (r->steps[s].live_bytes > r->steps[best].live_bytes) best = s;
     return best;

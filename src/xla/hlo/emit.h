@@ -149,10 +149,8 @@ void hlo_barrier(hlo *h, hlo_value *x, uint32_t n);
 
 /* A truth that is false: not known before x is there. */
 hlo_value hlo_never(hlo *h, hlo_value x);
-/* x, read no sooner than `never` is known. One element is written over itself, which moves nothing where x
- * is not read in another way any more. */
-hlo_value hlo_after(hlo *h, hlo_value x, hlo_value never);
-/* The same, by a choice that is fused with what makes x anew in any case: turns it round, say. */
+/* x, read no sooner than `never` is known, by a choice that is fused with what makes x anew in any case:
+ * turns it round, say. */
 hlo_value hlo_late(hlo *h, hlo_value x, hlo_value never);
 
 /* ---- the table ---- */

@@ -21,7 +21,9 @@ hlo_value hlo_never(hlo *h, hlo_value x) {
     return hlo_compare(h, "GT", sign, hlo_like(h, &sign, 1));
 }
 
-hlo_value hlo_after(hlo *h, hlo_value x, hlo_value never) {
+/* x, read no sooner than `never` is known. One element is written over itself, which moves nothing where x
+ * is not read in another way any more. */
+static hlo_value read_after(hlo *h, hlo_value x, hlo_value never) {
     const hlo_type type = x.type;
     const int64_t one = 1;
     hlo_value place[HLO_MAX_RANK];
@@ -61,7 +63,7 @@ void hlo_order_update(hlo_module *m, const ebb_plan_step *step, hlo_value *in) {
             const hlo_value one = hlo_never(&m->h, m->held[s->writes[0]]);
             never = never.number == EBB_NONE ? one : hlo_2(&m->h, "or", never, one);
         }
-        if (never.number != EBB_NONE) in[at] = hlo_after(&m->h, in[at], never);
+        if (never.number != EBB_NONE) in[at] = read_after(&m->h, in[at], never);
     }
 }
 
@@ -91,7 +93,7 @@ static bool waits(hlo_module *m, ebb_id buffer, ebb_id gradient, uint32_t number
 static void wait_by_data(hlo_module *m, const ebb_id *buffers, uint32_t n, ebb_id gradient) {
     if (n == 0) return;
     const hlo_value never = hlo_never(&m->h, m->held[gradient == EBB_NONE ? buffers[0] : gradient]);
-    for (uint32_t i = 0; i < n; i++) m->held[buffers[i]] = hlo_after(&m->h, m->held[buffers[i]], never);
+    for (uint32_t i = 0; i < n; i++) m->held[buffers[i]] = read_after(&m->h, m->held[buffers[i]], never);
 }
 
 /* buffers has room for one more. */

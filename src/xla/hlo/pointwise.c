@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-hlo_value hlo_operand(const hlo_op *op, uint32_t i) {
+/* Operand i, broadcast to the result's shape. */
+static hlo_value operand(const hlo_op *op, uint32_t i) {
     const ebb_type *from = &op->call->in[i], *to = &op->call->out[0];
     uint32_t axis[HLO_MAX_RANK];
     for (uint32_t d = 0; d < from->rank; d++)
@@ -20,13 +21,13 @@ static hlo_value one(const hlo_op *op, double x) {
     HLO(name) {                                           \
         op->out[0] = hlo_1(op->to, operation, op->in[0]); \
     }
-#define TWO(name, operation)                                                           \
-    HLO(name) {                                                                        \
-        op->out[0] = hlo_2(op->to, operation, hlo_operand(op, 0), hlo_operand(op, 1)); \
+#define TWO(name, operation)                                                   \
+    HLO(name) {                                                                \
+        op->out[0] = hlo_2(op->to, operation, operand(op, 0), operand(op, 1)); \
     }
-#define COMPARED(name, how)                                                            \
-    HLO(name) {                                                                        \
-        op->out[0] = hlo_compare(op->to, how, hlo_operand(op, 0), hlo_operand(op, 1)); \
+#define COMPARED(name, how)                                                    \
+    HLO(name) {                                                                \
+        op->out[0] = hlo_compare(op->to, how, operand(op, 0), operand(op, 1)); \
     }
 
 ONE(neg, "negate")
@@ -79,7 +80,7 @@ static hlo_value unless_zero(hlo *h, hlo_value divisor, hlo_value *safe) {
 
 HLO(floor_div) {
     hlo *h = op->to;
-    const hlo_value a = hlo_operand(op, 0), b = hlo_operand(op, 1);
+    const hlo_value a = operand(op, 0), b = operand(op, 1);
     if (hlo_real(a.type.kind)) {
         op->out[0] = hlo_1(h, "floor", hlo_div(h, a, b));
         return;
@@ -91,7 +92,7 @@ HLO(floor_div) {
 
 HLO(mod) {
     hlo *h = op->to;
-    const hlo_value a = hlo_operand(op, 0), b = hlo_operand(op, 1), zero = hlo_like(h, &a, 0);
+    const hlo_value a = operand(op, 0), b = operand(op, 1), zero = hlo_like(h, &a, 0);
     hlo_value by = b, none = {0};
     const bool whole = !hlo_real(a.type.kind);
     if (whole) none = unless_zero(h, b, &by);
@@ -106,7 +107,7 @@ HLO(mod) {
 /* ---- choices, casts, made ones ---- */
 
 HLO(where) {
-    op->out[0] = hlo_select(op->to, hlo_operand(op, 0), hlo_operand(op, 1), hlo_operand(op, 2));
+    op->out[0] = hlo_select(op->to, operand(op, 0), operand(op, 1), operand(op, 2));
 }
 
 /* A NaN is 0 as a whole number, and what is too large the nearest there is: as XLA converts, too. */

@@ -9,8 +9,6 @@
     void hlo_row_##name(hlo_op *op); \
     void hlo_row_##name(hlo_op *op)
 
-/* Operand i, broadcast to the result's shape. */
-hlo_value hlo_operand(const hlo_op *op, uint32_t i);
 /* The same bytes in the order of a type: x's axis d is logical axis label[d] of it. */
 hlo_value hlo_arrange(hlo *h, hlo_value x, const uint32_t *label, const ebb_type *to);
 /* Bits of the axes of a tensor but for one. */
