@@ -26,6 +26,12 @@ typedef struct ebb_type {
     int64_t dim[EBB_MAX_RANK]; /* >= 1; the product times the dtype's bytes fits in int64 */
 } ebb_type;
 
+/* The logical axis that is stored in place d of a tensor of this rank: rank 4 lies n,h,w,c. */
+static inline uint32_t ebb_stored_axis(uint32_t rank, uint32_t d) {
+    static const uint32_t channels_last[] = {0, 2, 3, 1};
+    return rank == 4 ? channels_last[d] : d;
+}
+
 const char *ebb_dtype_name(ebb_dtype dtype); /* "f32" */
 int64_t ebb_dtype_bytes(ebb_dtype dtype);
 int64_t ebb_type_count(const ebb_type *type); /* elements */

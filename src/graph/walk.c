@@ -1,16 +1,10 @@
 /* Walks: see walk.h. */
 #include "graph/walk.h"
 
-/* The logical axis that is stored in place d. */
-static uint32_t stored_axis(const ebb_type *type, uint32_t d) {
-    static const uint32_t channels_last[] = {0, 2, 3, 1};
-    return type->rank == 4 ? channels_last[d] : d;
-}
-
 void ebb_walk_begin_axes(ebb_walk *walk, const ebb_type *tensor, uint32_t axes) {
     *walk = (ebb_walk){.tensor = tensor};
     for (uint32_t d = 0; d < tensor->rank; d++) {
-        const uint32_t axis = stored_axis(tensor, d);
+        const uint32_t axis = ebb_stored_axis(tensor->rank, d);
         if (!(axes >> axis & 1)) continue;
         walk->axis[walk->n_dims] = axis;
         walk->size[walk->n_dims++] = tensor->dim[axis];
@@ -26,7 +20,7 @@ void ebb_walk_operand(ebb_walk *walk, const ebb_type *operand, const uint32_t al
     int64_t stride[EBB_MAX_RANK], next = 1;
     int64_t *first = &walk->first[walk->n_operands], *to = walk->stride[walk->n_operands];
     for (uint32_t d = operand->rank; d-- > 0;) {
-        const uint32_t axis = stored_axis(operand, d);
+        const uint32_t axis = ebb_stored_axis(operand->rank, d);
         stride[axis] = next;
         next *= operand->dim[axis];
         if (begin) *first += begin[axis] * stride[axis];

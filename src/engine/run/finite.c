@@ -22,11 +22,10 @@ static int64_t first_bad(ebb_dtype dtype, const void *at, int64_t n) {
 }
 
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]) {
-    static const uint32_t stored[] = {0, 2, 3, 1}; /* rank 4: the logical axis of each stored one */
     int64_t at[EBB_MAX_RANK];
     size_t n = 0;
     for (uint32_t k = type->rank; k-- > 0;) {
-        const uint32_t axis = type->rank == 4 ? stored[k] : k;
+        const uint32_t axis = ebb_stored_axis(type->rank, k);
         at[axis] = i % type->dim[axis];
         i /= type->dim[axis];
     }

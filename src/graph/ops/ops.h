@@ -123,11 +123,10 @@ typedef struct ebb_axis {
     int64_t outer, size, inner; /* elements: index (o * size + i) * inner + k */
 } ebb_axis;
 static inline ebb_axis ebb_axis_of(const ebb_type *type, int64_t axis) {
-    static const uint32_t last[] = {0, 2, 3, 1}; /* rank 4: the logical axis of each stored one */
     ebb_axis a = {1, 1, 1};
     bool behind = false;
     for (uint32_t d = 0; d < type->rank; d++) {
-        const uint32_t logical = type->rank == 4 ? last[d] : d;
+        const uint32_t logical = ebb_stored_axis(type->rank, d);
         if (logical == (uint32_t)axis) {
             a.size = type->dim[logical];
             behind = true;

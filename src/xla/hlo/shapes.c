@@ -35,7 +35,8 @@ HLO(to_planes) {
 }
 
 HLO(from_planes) {
-    static const uint32_t order[] = {0, 2, 3, 1};
+    uint32_t order[4];
+    for (uint32_t d = 0; d < 4; d++) order[d] = ebb_stored_axis(4, d);
     const ebb_type *x = &op->call->out[0];
     const hlo_type logical = hlo_shape(op->in[0].type.kind, 4, x->dim);
     op->out[0] = hlo_transpose(op->to, hlo_reshape(op->to, op->in[0], logical), order);
