@@ -36,7 +36,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORE_N_ELEMENTS = EBB_INT16 + 1, CORE_MAX_OPERANDS = 64, CORE_MAX_RESULTS = 4 };
+/* Every ebb_element, once: of two operands' the one of the higher rank wins (python/ebb/_dtype.py), real
+ * ones from CORE_LEAST_REAL on; its letter in buffers' formats. bfloat16 has none and is shown as bits. */
+#define CORE_ELEMENTS(ELEMENT) \
+    ELEMENT(FLOAT32, 5, "f")   \
+    ELEMENT(FLOAT64, 6, "d")   \
+    ELEMENT(INT32, 3, "i")     \
+    ELEMENT(UINT8, 1, "B")     \
+    ELEMENT(BOOL8, 0, "?")     \
+    ELEMENT(FLOAT16, 4, "e")   \
+    ELEMENT(BFLOAT16, 4, "H")  \
+    ELEMENT(INT8, 1, "b")      \
+    ELEMENT(INT16, 2, "h")
+#define CORE_COUNT(NAME, rank, letter) +1
+enum {
+    CORE_LEAST_REAL = 4,
+    CORE_N_ELEMENTS = 0 CORE_ELEMENTS(CORE_COUNT),
+    CORE_MAX_OPERANDS = 64,
+    CORE_MAX_RESULTS = 4
+};
 
 typedef struct core_tensor {
     PyObject_HEAD ebb_tensor *handle; /* NULL: it was not given a value yet, or has no elements */

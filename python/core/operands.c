@@ -63,10 +63,8 @@ bool core_apply(const ebb_op *op, ebb_tensor *const *in, uint32_t n_in,
 
 /* ---- operands ---------------------------------------------------------------------------------------- */
 
-static const int rank_of[CORE_N_ELEMENTS] = {
-    [EBB_BOOL8] = 0,    [EBB_UINT8] = 1,   [EBB_INT32] = 2,  [EBB_FLOAT16] = 3,
-    [EBB_BFLOAT16] = 3, [EBB_FLOAT32] = 4, [EBB_FLOAT64] = 5};
-enum { LEAST_REAL = 3 };
+#define RANK(NAME, rank, letter) [EBB_##NAME] = rank,
+static const int rank_of[] = {CORE_ELEMENTS(RANK)};
 
 static bool operand_tensor(PyObject *object, core_operand *out) {
     out->special = core_is_special((core_tensor *)object);
@@ -111,12 +109,12 @@ ebb_element core_operands_common(const core_operand *a, const core_operand *b) {
     ebb_element least = EBB_BOOL8;
     if (number->number == WHOLE_NUMBER) least = EBB_INT32;
     if (number->number == REAL_NUMBER)
-        return rank_of[tensor->element] >= LEAST_REAL ? tensor->element : EBB_FLOAT32;
+        return rank_of[tensor->element] >= CORE_LEAST_REAL ? tensor->element : EBB_FLOAT32;
     return rank_of[tensor->element] >= rank_of[least] ? tensor->element : least;
 }
 
 ebb_element core_element_wanted(core_wants wants, ebb_element element) {
-    if (wants == REALS && rank_of[element] < LEAST_REAL) return EBB_FLOAT32;
+    if (wants == REALS && rank_of[element] < CORE_LEAST_REAL) return EBB_FLOAT32;
     if (wants == NUMBERS && rank_of[element] < rank_of[EBB_INT32]) return EBB_INT32;
     return element;
 }

@@ -59,9 +59,8 @@ static void view_dealloc(PyObject *self) {
 }
 
 static int view_buffer(PyObject *self, Py_buffer *buffer, int flags) {
-    static char formats[CORE_N_ELEMENTS][2] = {
-        [EBB_FLOAT32] = "f", [EBB_FLOAT64] = "d",  [EBB_INT32] = "i", [EBB_UINT8] = "B", [EBB_BOOL8] = "?",
-        [EBB_FLOAT16] = "e", [EBB_BFLOAT16] = "H", [EBB_INT8] = "b",  [EBB_INT16] = "h"};
+#define FORMAT(NAME, rank, letter) [EBB_##NAME] = letter,
+    static char formats[][2] = {CORE_ELEMENTS(FORMAT)};
     core_view *view = (core_view *)self;
     buffer->obj = NULL;
     if (flags & PyBUF_WRITABLE || (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {

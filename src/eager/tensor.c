@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-_Static_assert((int)EBB_FLOAT32 == EBB_F32 && (int)EBB_FLOAT64 == EBB_F64 && (int)EBB_INT32 == EBB_I32 &&
-                   (int)EBB_UINT8 == EBB_U8 && (int)EBB_BOOL8 == EBB_BOOL && (int)EBB_FLOAT16 == EBB_F16 &&
+_Static_assert((int)EBB_INT16 + 1 == (int)EBB_N_DTYPES && (int)EBB_FLOAT32 == EBB_F32 &&
+                   (int)EBB_FLOAT64 == EBB_F64 && (int)EBB_INT32 == EBB_I32 && (int)EBB_UINT8 == EBB_U8 &&
+                   (int)EBB_BOOL8 == EBB_BOOL && (int)EBB_FLOAT16 == EBB_F16 &&
                    (int)EBB_BFLOAT16 == EBB_BF16 && (int)EBB_INT8 == EBB_I8 && (int)EBB_INT16 == EBB_I16,
                "elements are dtypes");
 

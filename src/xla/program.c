@@ -64,12 +64,25 @@ const ebb_pjrt_memory *ebb_xla_program_memory(const ebb_xla_program *program) {
     return ebb_pjrt_program_memory(program->compiled);
 }
 
+/* What PJRT calls each dtype. */
+enum {
+    TYPE_F32 = EBB_PJRT_F32,
+    TYPE_F64 = EBB_PJRT_F64,
+    TYPE_I32 = EBB_PJRT_S32,
+    TYPE_U8 = EBB_PJRT_U8,
+    TYPE_BOOL = EBB_PJRT_PRED,
+    TYPE_F16 = EBB_PJRT_F16,
+    TYPE_BF16 = EBB_PJRT_BF16,
+    TYPE_I8 = EBB_PJRT_S8,
+    TYPE_I16 = EBB_PJRT_S16
+};
+
 ebb_status ebb_xla_tensor_write(ebb_pjrt *plugin, const ebb_type *type, const void *data,
                                 ebb_pjrt_buffer **tensor) {
-    static const ebb_pjrt_type types[EBB_N_DTYPES] = {
-        [EBB_F32] = EBB_PJRT_F32,   [EBB_F64] = EBB_PJRT_F64,   [EBB_I32] = EBB_PJRT_S32,
-        [EBB_U8] = EBB_PJRT_U8,     [EBB_BOOL] = EBB_PJRT_PRED, [EBB_F16] = EBB_PJRT_F16,
-        [EBB_BF16] = EBB_PJRT_BF16, [EBB_I8] = EBB_PJRT_S8,     [EBB_I16] = EBB_PJRT_S16};
+    static const ebb_pjrt_type types[] = {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) (ebb_pjrt_type) TYPE_##NAME,
+#include "graph/dtypes.def"
+    };
     int64_t dim[EBB_MAX_RANK];
     ebb_pjrt_buffer *made = NULL;
     for (uint32_t d = 0; d < type->rank; d++) dim[ebb_hlo_axis(type->rank, d)] = type->dim[d];

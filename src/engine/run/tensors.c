@@ -93,12 +93,25 @@ static ebb_status find(const ebb_program *program, const char *name, ebb_id *out
                     program->engine->model->name, name);
 }
 
+/* What callers know each dtype as. */
+enum {
+    ELEMENT_F32 = EBB_FLOAT32,
+    ELEMENT_F64 = EBB_FLOAT64,
+    ELEMENT_I32 = EBB_INT32,
+    ELEMENT_U8 = EBB_UINT8,
+    ELEMENT_BOOL = EBB_BOOL8,
+    ELEMENT_F16 = EBB_FLOAT16,
+    ELEMENT_BF16 = EBB_BFLOAT16,
+    ELEMENT_I8 = EBB_INT8,
+    ELEMENT_I16 = EBB_INT16
+};
+
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
     static const ebb_element elements[] = {
-        [EBB_F32] = EBB_FLOAT32,   [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32,
-        [EBB_U8] = EBB_UINT8,      [EBB_BOOL] = EBB_BOOL8,  [EBB_F16] = EBB_FLOAT16,
-        [EBB_BF16] = EBB_BFLOAT16, [EBB_I8] = EBB_INT8,     [EBB_I16] = EBB_INT16};
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) (ebb_element) ELEMENT_##NAME,
+#include "graph/dtypes.def"
+    };
     *out = (ebb_tensor_info){.name = v->name,
                              .element = elements[v->type.dtype],
                              .rank = v->type.rank,

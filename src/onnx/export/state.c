@@ -31,11 +31,24 @@ onnx_sizes onnx_shape_sizes(const onnx_out *o, ebb_id value) {
     return sizes;
 }
 
+/* What ONNX calls each dtype. */
+enum {
+    CODE_F32 = ONNX_FLOAT,
+    CODE_F64 = ONNX_DOUBLE,
+    CODE_I32 = ONNX_INT32,
+    CODE_U8 = ONNX_UINT8,
+    CODE_BOOL = ONNX_BOOL,
+    CODE_F16 = ONNX_FLOAT16,
+    CODE_BF16 = ONNX_BFLOAT16,
+    CODE_I8 = ONNX_INT8,
+    CODE_I16 = ONNX_INT16
+};
+
 int64_t onnx_dtype_code(ebb_dtype dtype) {
-    static const int64_t codes[EBB_N_DTYPES] = {
-        [EBB_F32] = ONNX_FLOAT,     [EBB_F64] = ONNX_DOUBLE, [EBB_I32] = ONNX_INT32,
-        [EBB_U8] = ONNX_UINT8,      [EBB_BOOL] = ONNX_BOOL,  [EBB_F16] = ONNX_FLOAT16,
-        [EBB_BF16] = ONNX_BFLOAT16, [EBB_I8] = ONNX_INT8,    [EBB_I16] = ONNX_INT16};
+    static const int64_t codes[] = {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) CODE_##NAME,
+#include "graph/dtypes.def"
+    };
     return codes[dtype];
 }
 

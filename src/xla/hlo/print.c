@@ -10,11 +10,24 @@ static const char *const kinds[HLO_N_KINDS] = {
     [HLO_S32] = "i32",   [HLO_U32] = "ui32", [HLO_U64] = "ui64", [HLO_F16] = "f16",
     [HLO_BF16] = "bf16", [HLO_F32] = "f32",  [HLO_F64] = "f64"};
 
+/* What XLA calls each dtype; HLO_NONE: nothing. */
+enum {
+    KIND_F32 = HLO_F32,
+    KIND_F64 = HLO_F64,
+    KIND_I32 = HLO_S32,
+    KIND_U8 = HLO_U8,
+    KIND_BOOL = HLO_PRED,
+    KIND_F16 = HLO_F16,
+    KIND_BF16 = HLO_BF16,
+    KIND_I8 = HLO_S8,
+    KIND_I16 = HLO_S16
+};
+
 hlo_kind hlo_kind_of(ebb_dtype dtype) {
-    static const hlo_kind of[EBB_N_DTYPES] = {
-        [EBB_F32] = HLO_F32,   [EBB_F64] = HLO_F64,   [EBB_I32] = HLO_S32,
-        [EBB_U8] = HLO_U8,     [EBB_BOOL] = HLO_PRED, [EBB_F16] = HLO_F16,
-        [EBB_BF16] = HLO_BF16, [EBB_I8] = HLO_S8,     [EBB_I16] = HLO_S16};
+    static const hlo_kind of[] = {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) (hlo_kind) KIND_##NAME,
+#include "graph/dtypes.def"
+    };
     return of[dtype];
 }
 
