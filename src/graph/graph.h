@@ -26,12 +26,6 @@ typedef struct ebb_type {
     int64_t dim[EBB_MAX_RANK]; /* >= 1; the product times the dtype's bytes fits in int64 */
 } ebb_type;
 
-/* The logical axis that is stored in place d of a tensor of this rank: rank 4 lies n,h,w,c. */
-static inline uint32_t ebb_stored_axis(uint32_t rank, uint32_t d) {
-    static const uint32_t channels_last[] = {0, 2, 3, 1};
-    return rank == 4 ? channels_last[d] : d;
-}
-
 const char *ebb_dtype_name(ebb_dtype dtype); /* "f32" */
 int64_t ebb_dtype_bytes(ebb_dtype dtype);
 int64_t ebb_type_count(const ebb_type *type); /* elements */
@@ -234,8 +228,7 @@ typedef struct ebb_sgd {
 /* Appends an update of each param that has a gradient: w' = w - lr * step, `lr` a scalar input named %lr.
  * Momentum %w.momentum is a state that starts at zero. The update stands right after its gradient is
  * complete and the old value's last reader; with `phased`, after the whole backward. Weight decay holds for
- * every param, or with decay_weights for those of rank 2 and more. Results are named %w.next and
- * %w.momentum.next. */
+ * every param, or with decay_weights for those of rank 2 and more. Results: %w.next, %w.momentum.next. */
 EBB_CHECKED ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
                                    ebb_graph **out);
 
@@ -247,6 +240,8 @@ typedef struct ebb_adamw {
  * %w.exp_avg_sq of each param, and %adamw.step, a scalar that counts the steps. */
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
+enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES }; /* of a param; their names: */
+extern const char *const ebb_state_suffixes[EBB_N_STATES];
 
 /* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
  * gradient of a run is named %w.grad.part, the sum %w.grad; its bytes are the state %w.grad.sum, within the
@@ -255,8 +250,7 @@ EBB_CHECKED ebb_status ebb_accumulate_gradients(ebb_env *env, const ebb_graph *g
                                                 ebb_graph **out);
 
 /* The graph with the params, states and constants of another one, in its order, whether it reads them or
- * not: plans of both then have them at the same places. EBB_BAD_INPUT: it reads one that the other has not.
- */
+ * not: plans of both then have them at the same places. EBB_BAD_INPUT: it reads one that is not there. */
 EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, const ebb_graph *like,
                                         ebb_graph **out);
 

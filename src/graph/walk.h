@@ -23,6 +23,12 @@
 
 #include "graph/graph.h"
 
+/* The logical axis that is stored in place d of a tensor of this rank: rank 4 lies n,h,w,c. */
+static inline uint32_t ebb_stored_axis(uint32_t rank, uint32_t d) {
+    static const uint32_t channels_last[] = {0, 2, 3, 1};
+    return rank == 4 ? channels_last[d] : d;
+}
+
 enum { EBB_WALK_OPERANDS = 3 };
 
 typedef struct ebb_walk {

@@ -1,5 +1,6 @@
 /* Looks at what each op of a step gives for what is not a finite number. */
 #include "engine/run/run.h"
+#include "graph/walk.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -49,12 +49,12 @@ static bool same(const ebb_tensor_row *a, const ebb_tensor_row *b) {
 
 /* An optimizer's state is called after its param, which the file has: w.momentum. */
 static bool is_state_of_a_tensor(const loading *l, const char *name) {
-    static const char *const states[] = {".momentum", ".exp_avg", ".exp_avg_sq"};
     char param[NAME_BYTES];
     const char *dot = strrchr(name, '.');
     const int n = dot ? (int)(dot - name) : 0;
     bool known = false;
-    for (size_t i = 0; dot && i < EBB_COUNT(states); i++) known = known || strcmp(dot, states[i]) == 0;
+    for (size_t i = 0; dot && i < EBB_N_STATES; i++)
+        known = known || strcmp(dot, ebb_state_suffixes[i]) == 0;
     if (!known || n == 0 || (size_t)n >= sizeof param) return false;
     (void)snprintf(param, sizeof param, "%.*s", n, name);
     return ebb_tensors_find(l->file, param) != NULL;

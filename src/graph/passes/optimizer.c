@@ -113,9 +113,12 @@ static void lr_find(update_pass *s, ebb_dtype dtype) {
     }
 }
 
+const char *const ebb_state_suffixes[EBB_N_STATES] = {
+    [EBB_STATE_MOMENTUM] = ".momentum", [EBB_STATE_MEAN] = ".exp_avg", [EBB_STATE_SQUARE] = ".exp_avg_sq"};
+
 /* A state of the param's type under a name of its own, zero at first. */
-static ebb_id state_make(update_pass *s, const ebb_value *param, const char *suffix) {
-    const char *name = ebb_rw_join(&s->rw, param->name, suffix);
+static ebb_id state_make(update_pass *s, const ebb_value *param, uint32_t kind) {
+    const char *name = ebb_rw_join(&s->rw, param->name, ebb_state_suffixes[kind]);
     return ebb_builder_given(s->rw.builder, name, EBB_ROLE_STATE, &param->type, EBB_INIT_ZERO, 0);
 }
 
@@ -127,10 +130,10 @@ static void states_make(update_pass *s, ebb_id p, bool first) {
             s->step =
                 ebb_builder_given(s->rw.builder, "adamw.step", EBB_ROLE_STATE, &scalar, EBB_INIT_ZERO, 0);
         }
-        s->mean[p] = state_make(s, v, ".exp_avg");
-        s->square[p] = state_make(s, v, ".exp_avg_sq");
+        s->mean[p] = state_make(s, v, EBB_STATE_MEAN);
+        s->square[p] = state_make(s, v, EBB_STATE_SQUARE);
     } else if (s->sgd->momentum > 0) {
-        s->mean[p] = state_make(s, v, ".momentum");
+        s->mean[p] = state_make(s, v, EBB_STATE_MOMENTUM);
     }
 }
 

@@ -1,4 +1,5 @@
 /* xla/hlo/shapes.c: ops that move elements, reductions along axes, and places repeated. */
+#include "graph/walk.h"
 #include "xla/hlo/rows.h"
 
 #include <math.h>
