@@ -1,11 +1,15 @@
 /* Steps of a program: whole, by phases, or in parts whose gradients are summed. */
 #include "engine/run/run.h"
 
+/* A profile's run is a whole step: it begins with the first phase of the first part. */
+static void begin_profile(const ebb_program *program) {
+    if (program->profile) ebb_profile_begin_run(program->profile);
+}
+
 /* Each part of a step draws by a number of its own. */
-static ebb_run_options run_options(ebb_program *program, bool first) {
+static ebb_run_options run_options(ebb_program *program) {
     const ebb_engine *engine = program->engine;
     const uint64_t n_parts = program->evaluates ? 1 : ebb_options_parts(&engine->options);
-    if (program->profile && first) ebb_profile_begin_run(program->profile);
     return (ebb_run_options){.seed = engine->options.seed,
                              .step = engine->step * n_parts + (program->evaluates ? 0 : engine->part),
                              .n_run_threads = engine->n_run_threads,
@@ -65,7 +69,8 @@ static ebb_status run_part(ebb_program *program, bool last) {
     ebb_status status = EBB_OK;
     for (ebb_phase phase = EBB_FORWARD; phase <= (last ? EBB_UPDATE : EBB_BACKWARD) && status == EBB_OK;
          phase++) {
-        ebb_run_options options = run_options(program, phase == EBB_FORWARD && engine->part == 0);
+        if (phase == EBB_FORWARD && engine->part == 0) begin_profile(program);
+        ebb_run_options options = run_options(program);
         status = ebb_exec_run_phase(program->exec, phase, &options);
         program->touched = program->touched || ebb_exec_touched(program->exec);
     }
@@ -106,7 +111,8 @@ ebb_status ebb_step(ebb_program *program) {
                         ebb_phase_name((ebb_phase)program->next_phase));
     ebb_status status = check_step(program);
     if (status != EBB_OK) return status;
-    ebb_run_options options = run_options(program, true);
+    begin_profile(program);
+    ebb_run_options options = run_options(program);
     status = program->xla ? ebb_xla_step(program, options.step) : ebb_exec_run(program->exec, &options);
     if (status != EBB_OK) return fail_step(program, status);
     count_step(program);
@@ -124,7 +130,8 @@ ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
                         ebb_phase_name((ebb_phase)program->next_phase));
     ebb_status status = phase == EBB_FORWARD ? check_step(program) : EBB_OK;
     if (status != EBB_OK) return status;
-    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
+    if (phase == EBB_FORWARD) begin_profile(program);
+    ebb_run_options options = run_options(program);
     status = ebb_exec_run_phase(program->exec, phase, &options);
     if (status != EBB_OK) return fail_step(program, status);
     program->touched = program->touched || ebb_exec_touched(program->exec);
