@@ -71,31 +71,11 @@ static ebb_status find_buffers(ebb_comparer *c, ebb_arena *arena) {
     return EBB_OK;
 }
 
-static ebb_status feed(ebb_program *program) {
-    const ebb_graph *graph = program->compiled.graph;
-    ebb_backend *b = program->engine->backend;
-    ebb_status status = EBB_OK;
-    ebb_rng rng;
-    ebb_rng_init(&rng, 1, 0);
-    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
-        int64_t bytes;
-        void *at =
-            graph->values[v].role == EBB_ROLE_INPUT ? ebb_exec_given(program->exec, v, &bytes) : NULL;
-        if (!at) continue;
-        void *room = ebb_calloc(b->env, (size_t)bytes, 1);
-        if (!room) return EBB_NO_MEMORY;
-        ebb_make_up(graph, v, room, &rng);
-        status = b->api->copy_in(b, at, room, bytes);
-        ebb_feeds_add(program, v);
-        ebb_cfree(b->env, room, (size_t)bytes, 1);
-    }
-    return status;
-}
-
 ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by_xla, double rounding,
                                 ebb_compare_result *out) {
     ebb_env *env = device->engine->env;
     ebb_arena arena;
+    ebb_made_up made_up;
     ebb_comparer c = {.env = env,
                       .device = device,
                       .other = other,
@@ -104,8 +84,9 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by
                       .result = out};
     ebb_arena_init(&arena, env);
     ebb_status status = find_buffers(&c, &arena);
-    if (status == EBB_OK) status = feed(device);
-    if (status == EBB_OK) status = feed(other);
+    if (status == EBB_OK) status = ebb_made_up_draw(&arena, device, &made_up);
+    if (status == EBB_OK) status = ebb_made_up_feed(device, &made_up);
+    if (status == EBB_OK) status = ebb_made_up_feed(other, &made_up);
     if (status == EBB_OK) status = by_xla ? ebb_xla_fill(device) : ebb_step(device);
     const ebb_run_options run = {
         .seed = other->engine->options.seed, .on_step = ebb_compare_look, .on_step_ctx = &c};

@@ -19,7 +19,7 @@ typedef struct measurer {
     ebb_engine *engine;
     ebb_program *program;
     ebb_costs *costs;
-    void **input; /* [n_values] of the graph: what is fed, in storage order; NULL for other values */
+    ebb_made_up input;
     place *places;
     uint32_t n_places;
     bool look;                        /* lines alone, from the shortest times */
@@ -28,48 +28,10 @@ typedef struct measurer {
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; labels and ids by
- * chance, which no step learns away; a learning rate (a scalar) that changes nothing much. */
-void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
-    const ebb_type *type = &graph->values[value].type;
-    const int64_t n = ebb_type_count(type);
-    const int64_t below = type->dtype == EBB_I32 ? ebb_integers_below(graph, value) : 1;
-    for (int64_t i = 0; i < n; i++) {
-        const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
-        const double made = ebb_dtype_real(type->dtype) ? x
-                            : type->dtype == EBB_I32    ? ebb_rng_below(rng, (uint32_t)below)
-                                                        : 0;
-        ebb_dtypes[type->dtype].store(at, i, made);
-    }
-}
-
-static ebb_status make_up_inputs(measurer *m) {
-    const ebb_graph *graph = m->program->compiled.graph;
-    ebb_rng rng;
-    ebb_rng_init(&rng, 1, 0);
-    if (!(m->input = EBB_NEW(&m->arena, void *, graph->n_values))) return EBB_NO_MEMORY;
-    for (uint32_t v = 0; v < graph->n_values; v++) {
-        const ebb_value *value = &graph->values[v];
-        if (value->role != EBB_ROLE_INPUT) continue;
-        m->input[v] = ebb_arena_alloc(&m->arena, (size_t)ebb_type_bytes(&value->type), 1);
-        if (!m->input[v]) return EBB_NO_MEMORY;
-        ebb_make_up(graph, v, m->input[v], &rng);
-    }
-    return EBB_OK;
-}
-
 static ebb_status feed_and_step(measurer *m) {
-    const ebb_graph *graph = m->program->compiled.graph;
-    ebb_backend *backend = m->engine->backend;
-    ebb_status status = EBB_OK;
     if (ebb_stop_asked(m->env))
         return ebb_fail(m->env, EBB_INTERRUPTED, "interrupted: nothing is measured");
-    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
-        int64_t bytes;
-        void *at = m->input[v] ? ebb_exec_given(m->program->exec, v, &bytes) : NULL;
-        if (at) status = backend->api->copy_in(backend, at, m->input[v], bytes);
-        ebb_feeds_add(m->program, v);
-    }
+    ebb_status status = ebb_made_up_feed(m->program, &m->input);
     if (status != EBB_OK || !m->engine->options.phased)
         return status == EBB_OK ? ebb_step(m->program) : status;
     for (ebb_phase phase = EBB_FORWARD; phase <= EBB_UPDATE && status == EBB_OK; phase++)
@@ -86,7 +48,7 @@ static ebb_status run_step(measurer *m) {
 }
 
 static ebb_status run_steps(measurer *m, uint32_t n_runs) {
-    ebb_status status = make_up_inputs(m);
+    ebb_status status = ebb_made_up_draw(&m->arena, m->program, &m->input);
     if (status == EBB_OK) status = run_step(m); /* touches every page, fills the primitives' caches */
     if (status == EBB_OK) status = ebb_program_profile(m->program, n_runs);
     for (uint32_t i = 0; i < n_runs && status == EBB_OK; i++) status = run_step(m);

@@ -14,7 +14,8 @@ typedef struct pair {
     ebb_env *env;
     ebb_arena arena;
     side own, xla;
-    const char *loss; /* NULL: the model has none in f32 */
+    ebb_made_up input; /* of both */
+    const char *loss;  /* NULL: the model has none in f32 */
     ebb_xla_measured *out;
 } pair;
 
@@ -24,26 +25,6 @@ static ebb_status open_side(ebb_env *env, const ebb_model *model, const ebb_dim_
     o.xla = xla;
     const ebb_status status = ebb_engine_create(env, model, &o, &out->engine);
     return status ? status : ebb_compile(out->engine, dims, n_dims, &out->program);
-}
-
-/* The same inputs for both, by their names. */
-static ebb_status feed(pair *p) {
-    const ebb_graph *graph = p->own.program->compiled.graph;
-    ebb_status status = EBB_OK;
-    ebb_rng rng;
-    ebb_rng_init(&rng, 1, 0);
-    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
-        const ebb_value *value = &graph->values[v];
-        const size_t bytes = (size_t)ebb_type_bytes(&value->type);
-        if (value->role != EBB_ROLE_INPUT || !ebb_value_is_given(p->own.program, v)) continue;
-        void *room = ebb_calloc(p->env, bytes, 1);
-        if (!room) return EBB_NO_MEMORY;
-        ebb_make_up(graph, v, room, &rng);
-        status = ebb_feed(p->own.program, value->name, room, bytes);
-        if (status == EBB_OK) status = ebb_feed(p->xla.program, value->name, room, bytes);
-        ebb_cfree(p->env, room, bytes, 1);
-    }
-    return status;
 }
 
 /* ---- params ---------------------------------------------------------------------------------- */
@@ -100,11 +81,13 @@ static ebb_status run_steps(pair *p, uint32_t n) {
     ebb_xla_measured *out = p->out;
     void **before = EBB_NEW(&p->arena, void *, p->own.program->n_params);
     ebb_status status = before ? look_at_params(p, before, false) : EBB_NO_MEMORY;
+    if (status == EBB_OK) status = ebb_made_up_draw(&p->arena, p->own.program, &p->input);
     for (uint32_t i = 0; i < n && status == EBB_OK; i++) {
         int64_t first = -1; /* the first step of each is no measure: pages and caches */
         if (ebb_stop_asked(p->env))
             return ebb_fail(p->env, EBB_INTERRUPTED, "interrupted: nothing is measured");
-        status = feed(p);
+        status = ebb_made_up_feed(p->own.program, &p->input);
+        if (status == EBB_OK) status = ebb_made_up_feed(p->xla.program, &p->input);
         if (status == EBB_OK) status = step(p, &p->own, i ? &out->own_ns : &first);
         if (status == EBB_OK) status = step(p, &p->xla, i ? &out->xla_ns : &first);
         if (status == EBB_OK && i == 0) status = look_at_params(p, before, true);

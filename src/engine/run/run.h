@@ -158,6 +158,14 @@ EBB_CHECKED ebb_status ebb_stale_check_value(const ebb_program *program, ebb_id 
 
 /* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
+/* Data for each input that a program has room for, the same whenever they are drawn. */
+typedef struct ebb_made_up {
+    const ebb_graph *graph; /* the program's, borrowed */
+    void **data;            /* [n_values], in logical order; NULL for other values */
+} ebb_made_up;
+EBB_CHECKED ebb_status ebb_made_up_draw(ebb_arena *arena, const ebb_program *program, ebb_made_up *out);
+/* Feeds them, by their names, to that program or to another one of the same model and dims. */
+EBB_CHECKED ebb_status ebb_made_up_feed(ebb_program *program, const ebb_made_up *made_up);
 
 /* Room for a file's row of each param and state: names, dtypes and shapes as the file has them; in the
  * arena. NULL: no memory. */
