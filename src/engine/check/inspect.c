@@ -1,39 +1,27 @@
-/* Figures of a model's compiled graph, and the shadow run of a plan. */
+/* Figures of a model's compiled graph. */
 #include "engine/compile/compile.h"
 
-static void add_value(ebb_model_facts *f, const ebb_value *v) {
-    int64_t bytes = ebb_type_bytes(&v->type);
-    if (v->producer == EBB_NONE) {
-        switch (v->role) {
-        case EBB_ROLE_INPUT:
-            f->input_bytes += bytes;
-            break;
-        case EBB_ROLE_PARAM:
-            f->param_bytes += bytes;
-            f->n_param_elements += ebb_type_count(&v->type);
-            break;
-        default:
-            f->state_bytes += bytes;
-        }
-    } else if (v->role == EBB_ROLE_GRADIENT) {
-        f->gradient_bytes += bytes;
-    } else if (!ebb_role_persistent(v->role)) {
-        f->activation_bytes += bytes;
+static void add_value(ebb_model_facts *f, bool given, ebb_role role, int64_t bytes) {
+    if (!given) {
+        if (role == EBB_ROLE_GRADIENT)
+            f->gradient_bytes += bytes;
+        else if (!ebb_role_persistent(role))
+            f->activation_bytes += bytes;
+    } else if (role == EBB_ROLE_INPUT) {
+        f->input_bytes += bytes;
+    } else if (role == EBB_ROLE_PARAM) {
+        f->param_bytes += bytes;
+    } else {
+        f->state_bytes += bytes;
     }
 }
 
-static void add_planning_value(ebb_model_facts *f, const ebb_pvalue *v) {
-    if (v->producer != EBB_NONE) {
-        if (v->role == EBB_ROLE_GRADIENT)
-            f->gradient_bytes += v->bytes;
-        else if (!ebb_role_persistent(v->role))
-            f->activation_bytes += v->bytes;
-    } else if (v->role == EBB_ROLE_INPUT) {
-        f->input_bytes += v->bytes;
-    } else if (v->role == EBB_ROLE_PARAM) {
-        f->param_bytes += v->bytes;
-    } else {
-        f->state_bytes += v->bytes;
+static void add_graph(ebb_model_facts *f, const ebb_graph *graph) {
+    for (uint32_t i = 0; i < graph->n_values; i++) {
+        const ebb_value *v = &graph->values[i];
+        const bool given = v->producer == EBB_NONE;
+        add_value(f, given, v->role, ebb_type_bytes(&v->type));
+        if (given && v->role == EBB_ROLE_PARAM) f->n_param_elements += ebb_type_count(&v->type);
     }
 }
 
@@ -59,14 +47,12 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_status status = ebb_options_check(env, options);
     if (status != EBB_OK) return status;
     if (model->planning) {
-        if (options->costs)
-            return ebb_fail(env, EBB_USAGE,
-                            "%s: a planning graph has times of its own: leave the costs out", model->name);
-        if (n_dims > 0)
-            return ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"", model->name,
-                            dims[0].name);
-        for (uint32_t v = 0; v < model->planning->n_values; v++)
-            add_planning_value(out, &model->planning->values[v]);
+        status = ebb_compile_check_planning(env, model, dims, n_dims, options);
+        if (status != EBB_OK) return status;
+        for (uint32_t i = 0; i < model->planning->n_values; i++) {
+            const ebb_pvalue *v = &model->planning->values[i];
+            add_value(out, v->producer == EBB_NONE, v->role, v->bytes);
+        }
         return add_ops(env, out, model->planning);
     }
     ebb_backend *backend = NULL;
@@ -76,35 +62,11 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     if (status == EBB_OK) status = ebb_compile_graph(env, model, dims, n_dims, options, backend, &graph);
     if (status == EBB_OK) status = ebb_compile_query(env, graph, backend, options->costs, &facts);
     if (status == EBB_OK) {
-        for (uint32_t v = 0; v < graph->n_values; v++) add_value(out, &graph->values[v]);
+        add_graph(out, graph);
         status = add_ops(env, out, facts);
     }
     ebb_pgraph_destroy(facts);
     ebb_graph_destroy(graph);
     if (backend) backend->api->destroy(backend);
-    return status;
-}
-
-ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan) {
-    ebb_backend *backend;
-    int64_t bytes; /* a plan that was read but not audited may say anything */
-    if (plan->persistent_bytes < 0 || plan->arena_bytes < 0 ||
-        !ebb_add_i64(plan->persistent_bytes, plan->arena_bytes, &bytes))
-        return ebb_fail(env, EBB_VIOLATION, "regions of %lld and %lld bytes: together they cannot be",
-                        (long long)plan->arena_bytes, (long long)plan->persistent_bytes);
-    ebb_status status =
-        ebb_backend_shadow.create(env, &(ebb_backend_options){.n_threads = plan->n_threads}, &backend);
-    if (status != EBB_OK) return status;
-    ebb_exec *exec = NULL;
-    void *block = NULL;
-    status = ebb_exec_create(env, &(ebb_exec_options){.plan = plan, .backend = backend}, &exec);
-    if (status == EBB_OK) status = backend->api->block_alloc(backend, bytes, &block);
-    if (status == EBB_OK) {
-        ebb_exec_bind(exec, block, (char *)block + plan->persistent_bytes);
-        status = ebb_exec_run(exec, &(ebb_run_options){.seed = 1});
-        backend->api->block_free(backend, block, bytes);
-    }
-    ebb_exec_destroy(exec);
-    backend->api->destroy(backend);
     return status;
 }

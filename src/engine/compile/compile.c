@@ -53,6 +53,18 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     return s;
 }
 
+ebb_status ebb_compile_check_planning(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                      uint32_t n_dims, const ebb_options *o) {
+    if (n_dims > 0)
+        return ebb_fail(env, EBB_USAGE,
+                        "%s: a planning graph has no dimension \"%.60s\"; its bytes are fixed", model->name,
+                        dims[0].name);
+    if (o->costs)
+        return ebb_fail(env, EBB_USAGE, "%s: a planning graph has times of its own: leave the costs out",
+                        model->name);
+    return EBB_OK;
+}
+
 ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                              uint32_t n_dims, const ebb_options *o, ebb_backend *backend, ebb_compiled *out,
                              const ebb_pgraph **out_facts) {
@@ -66,13 +78,8 @@ ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim
         if (status == EBB_OK && facts->n_ops == 0)
             status = ebb_fail(env, EBB_BAD_INPUT,
                               "%s: nothing to run: add `loss %%x`, `output %%x` or a fetch", model->name);
-    } else if (n_dims > 0) {
-        status =
-            ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"; its bytes are fixed",
-                     model->name, dims[0].name);
-    } else if (o->costs) {
-        status = ebb_fail(env, EBB_USAGE, "%s: a planning graph has times of its own: leave the costs out",
-                          model->name);
+    } else {
+        status = ebb_compile_check_planning(env, model, dims, n_dims, o);
     }
     if (status == EBB_OK) status = ebb_dump_pgraph(env, o, "query", facts);
     *out_facts = facts;

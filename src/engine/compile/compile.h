@@ -16,9 +16,13 @@ EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, c
  * this backend's. */
 EBB_CHECKED ebb_status ebb_compile_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
                                          const ebb_costs *costs, ebb_pgraph **out);
-/* Both of them: out->graph and out->facts, to be freed by ebb_compiled_deinit on failure too. *facts is
- * borrowed: out's, or the model's own if that is a planning graph. backend NULL: a planning graph.
- * EBB_BAD_INPUT: nothing to run. */
+/* Of a model that is a planning graph: dims and costs are not for it. EBB_USAGE. */
+EBB_CHECKED ebb_status ebb_compile_check_planning(ebb_env *env, const ebb_model *model,
+                                                  const ebb_dim_binding *dims, uint32_t n_dims,
+                                                  const ebb_options *options);
+/* A graph and its facts: out->graph and out->facts, to be freed by ebb_compiled_deinit on failure too.
+ * *facts is borrowed: out's, or the model's own if that is a planning graph. backend NULL: a planning
+ * graph. EBB_BAD_INPUT: nothing to run. */
 EBB_CHECKED ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options, ebb_backend *backend,
                                          ebb_compiled *out, const ebb_pgraph **facts);
