@@ -15,16 +15,18 @@ extern "C" {
  * env error. */
 EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why);
 
+#define EBB_EMITTER_WHAT 128
 /* The name of the i-th who may make code for chains of pointwise ops (ebb_options.jit), in *device for
  * which device, whether it is there, and in *what a line, valid until the next such call or env error: what
  * it works with, or why it is not there; may be empty. NULL past the last. */
 EBB_API const char *ebb_emitter_at(ebb_env *env, uint32_t i, const char **device, bool *available,
-                                   char what[128]);
+                                   char what[EBB_EMITTER_WHAT]);
 
+#define EBB_XLA_WHAT 1200
 /* Whether a plugin is here that XLA's steps can be compiled by (ebb_options.xla), and in *what a line,
  * valid until the next such call or env error: its API's version and its file, or why there is none. Opens
  * the file. */
-EBB_API bool ebb_xla_here(ebb_env *env, char what[1200]);
+EBB_API bool ebb_xla_here(ebb_env *env, char what[EBB_XLA_WHAT]);
 
 /* Whether a device's name is that of a description's file. */
 EBB_API bool ebb_device_is_file(const char *device);

@@ -24,8 +24,7 @@ static ebb_status read_head(ebb_data *d, int64_t file_bytes) {
     if (memcmp(head, magic, sizeof magic) != 0)
         return ebb_fail(d->env, EBB_BAD_INPUT,
                         "%s: not the head of records, \"EBBREC01\", in its first %d bytes: give a folder, "
-                        "records, .npz, "
-                        ".csv or .csv.gz",
+                        "records, .npz, .csv or .csv.gz",
                         d->path, HEAD_BYTES);
     const uint64_t n = number(head + 8, 8);
     d->n = n > INT32_MAX ? -1 : (int64_t)n;

@@ -44,6 +44,11 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
                         o->beta2);
     if (!(o->adam_eps >= 1e-30 && o->adam_eps <= 1e6))
         return ebb_fail(env, EBB_USAGE, "AdamW's eps is %g; it must be in [1e-30, 1e6]", o->adam_eps);
+    return EBB_OK;
+}
+
+/* What the gradients come from, and what becomes of them before the optimizer. */
+static ebb_status gradients_check(ebb_env *env, const ebb_options *o) {
     if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
         return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
                         o->clip_norm);
@@ -60,6 +65,7 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
 static ebb_status check_rest(ebb_env *env, const ebb_options *o) {
     ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
     if (status == EBB_OK) status = optimizer_check(env, o);
+    if (status == EBB_OK) status = gradients_check(env, o);
     if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
@@ -91,8 +97,7 @@ ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
     if (o->budget_share != 0 && (!shared || o->memory != EBB_MEMORY_BUDGET))
         return ebb_fail(env, EBB_USAGE,
                         "the budget is a share of %g: a share is in (0, 1], needs memory mode budget, and "
-                        "stands without "
-                        "bytes (%lld are given)",
+                        "stands without bytes (%lld are given)",
                         o->budget_share, (long long)o->budget_bytes);
     if (o->memory == EBB_MEMORY_BUDGET && !shared && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
@@ -162,25 +167,28 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
 
 /* How many a backend names. */
 static uint32_t emitters_count(ebb_env *env, const ebb_backend_api *api) {
-    const char *name = NULL;
-    char version[EBB_EMITTER_TEXT];
-    uint32_t n = 0;
-    while ((void)api->emitter(env, n, &name, version), name) n++;
-    return n;
+    for (uint32_t n = 0;; n++) {
+        const char *name = NULL;
+        char version[EBB_EMITTER_TEXT];
+        (void)api->emitter(env, n, &name, version); /* one that is not there is named, too */
+        if (!name) return n;
+    }
 }
 
-const char *ebb_emitter_at(ebb_env *env, uint32_t i, const char **device, bool *available, char what[128]) {
+const char *ebb_emitter_at(ebb_env *env, uint32_t i, const char **device, bool *available,
+                           char what[EBB_EMITTER_WHAT]) {
     const char *name = NULL;
     char version[EBB_EMITTER_TEXT] = "";
+    uint32_t at = i; /* of the backend's own */
     *available = false;
     *device = "";
     for (uint32_t b = 0; b < ebb_n_backends && !name; b++) {
         const ebb_backend_api *api;
         if (ebb_backend_load(env, &ebb_backends[b], &api) != EBB_OK || !api->emitter) continue;
         *device = ebb_backends[b].name;
-        *available = api->emitter(env, i, &name, version) == EBB_OK && name;
-        if (!name) i -= emitters_count(env, api);
+        *available = api->emitter(env, at, &name, version) == EBB_OK && name;
+        if (!name) at -= emitters_count(env, api);
     }
-    (void)snprintf(what, 128, "%s", *available || !name ? version : ebb_env_error(env));
+    (void)snprintf(what, EBB_EMITTER_WHAT, "%s", *available || !name ? version : ebb_env_error(env));
     return name;
 }

@@ -32,15 +32,15 @@ ebb_status ebb_xla_plugin_open(ebb_env *env, ebb_pjrt **out) {
     return status;
 }
 
-bool ebb_xla_here(ebb_env *env, char what[1200]) {
+bool ebb_xla_here(ebb_env *env, char what[EBB_XLA_WHAT]) {
     char path[EBB_PJRT_PATH];
     ebb_pjrt_facts facts;
     ebb_status status = ebb_pjrt_find(env, path);
     if (status == EBB_OK) status = ebb_pjrt_look(env, path, &facts);
     if (status == EBB_OK)
-        (void)snprintf(what, 1200, "PJRT C API %d.%d, %s", facts.major, facts.minor, path);
+        (void)snprintf(what, EBB_XLA_WHAT, "PJRT C API %d.%d, %s", facts.major, facts.minor, path);
     else
-        (void)snprintf(what, 1200, "%s", ebb_env_error(env));
+        (void)snprintf(what, EBB_XLA_WHAT, "%s", ebb_env_error(env));
     return status == EBB_OK;
 }
 

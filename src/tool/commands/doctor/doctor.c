@@ -57,11 +57,11 @@ static void print_text(tool *t, const machine *m) {
     for (uint32_t i = 0; (name = ebb_device_at(t->env, i, &available, &why)) != NULL; i++)
         printf("device %-9s %s%s%s\n", name, available ? "available" : "not available",
                why && *why != '\0' ? ": " : "", why ? why : "");
-    char what[128];
+    char what[EBB_EMITTER_WHAT];
     for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &device, &available, what)) != NULL; i++)
         printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
                what);
-    char plugin[1200];
+    char plugin[EBB_XLA_WHAT];
     available = ebb_xla_here(t->env, plugin);
     printf("backend xla      %s: %s\n", available ? "available" : "not available", plugin);
     for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++)
@@ -104,7 +104,7 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_close(&json, '}');
     }
     out_close(&json, ']');
-    char what[128];
+    char what[EBB_EMITTER_WHAT];
     out_open(&json, "emitters", '[');
     for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &device, &available, what)) != NULL; i++) {
         out_open(&json, NULL, '{');
@@ -115,7 +115,7 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_close(&json, '}');
     }
     out_close(&json, ']');
-    char plugin[1200];
+    char plugin[EBB_XLA_WHAT];
     out_open(&json, "xla", '{');
     out_bool(&json, "available", available = ebb_xla_here(t->env, plugin));
     out_text(&json, available ? "plugin" : "why", plugin);
