@@ -165,6 +165,11 @@ typedef struct ebb_options {
 /* Every field at its default. */
 EBB_API void ebb_options_init(ebb_options *options);
 
+/* Who the variable MGB_JIT_BACKEND names to make code (ebb_options.jit), where code may be made at all: on
+ * a device that makes any, at opt_level 3. NULL: nobody; empty counts as not set. Whoever has programs of
+ * several levels on one device, as a tracing front end does, asks for the highest. The environment's. */
+EBB_API const char *ebb_jit_variable(const char *device, int32_t opt_level);
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,9 +99,7 @@ static bool eager_open(void) {
     ebb_options_init(&options);
     options.device = core.device;
     options.seed = core.seed;
-    const char *jit = getenv("MGB_JIT_BACKEND"); /* as the command reads it */
-    if (jit && *jit && (strcmp(core.device, "cpu") == 0 || ebb_device_is_apart(core.device)))
-        options.jit = jit;
+    options.jit = ebb_jit_variable(core.device, 3); /* a trace may be of that level */
     const ebb_status status = ebb_eager_create(core.env, &options, &core.eager);
     if (status) core_raise(status);
     return status == EBB_OK;

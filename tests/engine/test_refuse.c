@@ -261,3 +261,21 @@ Test(refuse, every_refused_allocation_is_no_memory_and_leaks_nothing, .timeout =
         if (all) break;
     }
 }
+
+Test(options, the_variable_names_who_makes_code_where_code_is_made) {
+    static const struct {
+        const char *set, *device;
+        int32_t opt_level;
+        const char *want;
+    } rows[] = {
+        {"LLVM", "cpu", 3, "LLVM"}, {"NVRTC", "cuda:1", 3, "NVRTC"}, {"NVRTC", "h100.json", 3, "NVRTC"},
+        {"LLVM", "cpu", 2, NULL},   {"LLVM", "ref", 3, NULL},        {"LLVM", "shadow", 3, NULL},
+        {"", "cpu", 3, NULL},       {NULL, "cpu", 3, NULL},
+    };
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        cr_assert_eq(unsetenv("MGB_JIT_BACKEND"), 0);
+        if (rows[i].set) cr_assert_eq(setenv("MGB_JIT_BACKEND", rows[i].set, 1), 0);
+        const char *got = ebb_jit_variable(rows[i].device, rows[i].opt_level), *want = rows[i].want;
+        cr_expect(got && want ? strcmp(got, want) == 0 : got == want, "row %zu: %s", i, got ? got : "none");
+    }
+}

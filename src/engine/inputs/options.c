@@ -4,6 +4,7 @@
 #include "exec/backend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
@@ -163,6 +164,12 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
     *available = ebb_backend_load(env, &ebb_backends[i], &api) == EBB_OK && opens(env, api);
     if (!*available) *why = ebb_env_error(env);
     return ebb_backends[i].name;
+}
+
+const char *ebb_jit_variable(const char *device, int32_t opt_level) {
+    const char *text = getenv("MGB_JIT_BACKEND");
+    const bool makes = strcmp(device, "cpu") == 0 || ebb_device_is_apart(device);
+    return text && *text && opt_level >= 3 && makes ? text : NULL;
 }
 
 /* How many a backend names. */

@@ -1,7 +1,6 @@
 /* options: flags and environment variables become the engine's options. */
 #include "tool/options/options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *tool_mode_name(ebb_memory_mode mode) {
@@ -129,13 +128,6 @@ static void print_dump(void *ctx, const char *pass, const char *text) {
     fprintf(stderr, "# after %s\n%s", pass, text);
 }
 
-/* Of the environment: where code is made at all. Empty counts as not set. */
-static const char *jit_variable(const ebb_options *o) {
-    const char *text = getenv("MGB_JIT_BACKEND");
-    const bool makes = strcmp(o->device, "cpu") == 0 || ebb_device_is_apart(o->device);
-    return text && *text && o->opt_level >= 3 && makes ? text : NULL;
-}
-
 ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings) {
     const tool_args *args = &t->args;
     ebb_options_init(out);
@@ -165,7 +157,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     out->native_bf16 = args->native_bf16;
     out->unfused = args->no_fuse;
     if (args->opt_level) out->opt_level = args->opt_level[0] - '0';
-    out->jit = args->jit ? args->jit : jit_variable(out);
+    out->jit = args->jit ? args->jit : ebb_jit_variable(out->device, out->opt_level);
     out->xla = args->backend && strcmp(args->backend, "xla") == 0;
     out->poison = args->poison;
     out->check_finite = args->check_finite;
