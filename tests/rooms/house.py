@@ -10,7 +10,7 @@ ROOMS = {
         'libraries': {'jansson.h', 'jemalloc/jemalloc.h'},
     },
     'graph': {
-        'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/pgraph.h', 'graph/walk.h'},
+        'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/dtypes.def', 'graph/pgraph.h', 'graph/walk.h'},
         'sees': {'base'},
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/plan.h'},
         'libraries': set(),

@@ -7,7 +7,7 @@
 
 #include "exec/roofline.h"
 
-#define BLOCK_ALIGNMENT (INT64_C(1) << 21)
+#define BLOCK_ALIGNMENT ((int64_t)EBB_BLOCK_ALIGNMENT)
 
 /* Rates of a host core, for plans that are asked of this backend itself. */
 static const ebb_roofline shadow_roofline = {.flops_per_us = 2000, .bytes_per_us = 4000, .start_ns = 200};
