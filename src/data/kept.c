@@ -33,9 +33,9 @@ ebb_status data_kept_make(ebb_env *env, int64_t n_pictures, int64_t bytes, data_
 }
 
 void data_kept_end(ebb_env *env, int64_t n_pictures, data_kept *k) {
-    if (k->sides) ebb_cfree(env, (void *)k->sides, (size_t)n_pictures, sizeof *k->sides);
-    if (k->at) ebb_cfree(env, (void *)k->at, (size_t)n_pictures * KEPT_SCALES, sizeof *k->at);
-    if (k->room) ebb_free_aligned(env, k->room, (size_t)k->room_bytes, ALIGNMENT);
+    ebb_cfree(env, (void *)k->sides, (size_t)n_pictures, sizeof *k->sides);
+    ebb_cfree(env, (void *)k->at, (size_t)n_pictures * KEPT_SCALES, sizeof *k->at);
+    ebb_free_aligned(env, k->room, (size_t)k->room_bytes, ALIGNMENT);
     *k = (data_kept){.room = NULL};
 }
 

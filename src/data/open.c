@@ -150,7 +150,7 @@ void ebb_data_close(ebb_data *d) {
     if (!d) return;
     ebb_env *env = d->env;
     if (d->fd >= 0) (void)close(d->fd);
-    if (d->held) ebb_free_aligned(env, d->held, d->held_bytes, 16);
+    ebb_free_aligned(env, d->held, d->held_bytes, 16);
     ebb_arena_deinit(&d->arena);
     ebb_cfree(env, d, 1, sizeof *d);
 }

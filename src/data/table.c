@@ -122,7 +122,7 @@ ebb_status data_open_table(ebb_data *d) {
         status = inflate_text(&t, (const uint8_t *)bytes, n, &inflated);
     if (status == EBB_OK && t.n == 0) status = ebb_fail(d->env, EBB_BAD_INPUT, "%s is empty", d->path);
     if (status == EBB_OK) status = read_text(&t);
-    if (inflated) ebb_free_aligned(d->env, inflated, t.n + 1, 16);
+    ebb_free_aligned(d->env, inflated, t.n + 1, 16);
     ebb_file_free(d->env, bytes, n);
     return status;
 }

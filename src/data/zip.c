@@ -149,7 +149,7 @@ ebb_status data_zip_read(const ebb_data *d, int fd, int64_t file_bytes, const ch
     ebb_arena_init(&arena, d->env);
     const ebb_status status = read_member(d, fd, file_bytes, names, &arena, out);
     ebb_arena_deinit(&arena);
-    if (status != EBB_OK && out->held) ebb_free_aligned(d->env, out->held, out->n, 16);
+    if (status != EBB_OK) ebb_free_aligned(d->env, out->held, out->n, 16);
     if (status != EBB_OK) *out = (data_member){0};
     return status;
 }

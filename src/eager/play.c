@@ -92,8 +92,8 @@ static ebb_status apply_graph(ebb_eager *eager, const ebb_graph *graph, ebb_datu
         to->drew |= graph->nodes[k].op->effect == EBB_SEEDED;
     }
     for (uint32_t i = 0; values && i < n; i++) ebb_datum_drop(eager, values[i]);
-    if (values) ebb_cfree(eager->env, values, n, sizeof(*values));
-    if (kept) ebb_cfree(eager->env, kept, n, sizeof *kept);
+    ebb_cfree(eager->env, values, n, sizeof(*values));
+    ebb_cfree(eager->env, kept, n, sizeof *kept);
     return status;
 }
 

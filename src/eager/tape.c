@@ -77,7 +77,7 @@ void ebb_tape_clear(ebb_tape *tape) {
     for (size_t i = 0; i < tape->values.n; i++) ebb_datum_drop(tape->eager, tape->values.at[i].datum);
     tape->values.n = tape->nodes.n = tape->operands.n = 0;
     tape->drew = tape->reseeded = false;
-    if (tape->slots) ebb_cfree(env, tape->slots, tape->cap, sizeof *tape->slots);
+    ebb_cfree(env, tape->slots, tape->cap, sizeof *tape->slots);
     tape->slots = NULL;
     tape->n_slots = tape->cap = 0;
     ebb_arena_deinit(&tape->arena);

@@ -63,7 +63,7 @@ ebb_status ebb_plan_fill(ebb_plan *plan, const ebb_plan_request *request, const 
         ebb_bits_set(ran, scheduled->ops[i].origin);
         plan->time_ns += scheduled->ops[i].time_ns; /* the seal proved that the sum fits */
     }
-    if (ran) ebb_cfree(plan->arena.env, ran, n_words, sizeof *ran);
+    ebb_cfree(plan->arena.env, ran, n_words, sizeof *ran);
     plan->steps = steps;
     plan->n_steps = scheduled->n_ops;
     plan->n_buffers = scheduled->n_values;

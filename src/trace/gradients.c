@@ -49,8 +49,8 @@ static ebb_status work_fill(ebb_trace *trace, const ebb_tape *tape, ebb_tensor *
 
 static void work_drop(ebb_trace *trace, work *w) {
     for (uint32_t i = 0; i < w->n_arguments; i++) ebb_tensor_destroy(w->arguments[i]);
-    if (w->arguments) ebb_cfree(trace->env, w->arguments, w->most_arguments, sizeof(*w->arguments));
-    if (w->key) ebb_cfree(trace->env, w->key, w->most_key, sizeof *w->key);
+    ebb_cfree(trace->env, w->arguments, w->most_arguments, sizeof(*w->arguments));
+    ebb_cfree(trace->env, w->key, w->most_key, sizeof *w->key);
 }
 
 ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *tape, ebb_tensor *const *ys,

@@ -57,8 +57,8 @@ static ebb_status marked_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
     ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));
     bool *kept = ebb_calloc(trace->env, n, sizeof *kept);
     status = values && kept ? play(trace, graph, values, kept) : EBB_NO_MEMORY;
-    if (values) ebb_cfree(trace->env, values, n, sizeof(*values));
-    if (kept) ebb_cfree(trace->env, kept, n, sizeof *kept);
+    ebb_cfree(trace->env, values, n, sizeof(*values));
+    ebb_cfree(trace->env, kept, n, sizeof *kept);
     ebb_graph_destroy(graph);
     return status;
 }

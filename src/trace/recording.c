@@ -251,7 +251,7 @@ ebb_status ebb_key_replace(ebb_env *env, ebb_recording_key *made, const void *ke
 }
 
 void ebb_key_free(ebb_env *env, ebb_recording_key *key) {
-    if (key->bytes) ebb_cfree(env, key->bytes, key->n, 1);
+    ebb_cfree(env, key->bytes, key->n, 1);
     *key = (ebb_recording_key){0};
 }
 

@@ -125,7 +125,7 @@ ebb_status ebb_json_own_parse(ebb_env *env, const char *name, const char *text, 
     own_reader r = {.env = env, .name = name, .text = copy, .n = n, .document = d};
     const ebb_status status = copy ? read_document(&r) : EBB_NO_MEMORY;
     EBB_ARRAY_FREE(env, &r.waiting);
-    ebb_cfree(env, copy, copy ? n + 1 : 0, 1);
+    ebb_cfree(env, copy, n + 1, 1);
     if (status == EBB_OK)
         *out = &d->root;
     else

@@ -24,15 +24,15 @@ size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code) {
 static bool is_plain(uint32_t code) {
     static const struct {
         uint32_t first, last;
-    } not [] = {
+    } hidden[] = {
         {0x00, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},
         {0x115F, 0x1160},    {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E},
         {0x2060, 0x206F},    {0x3164, 0x3164}, {0xE000, 0xF8FF}, {0xFDD0, 0xFDEF}, {0xFE00, 0xFE0F},
         {0xFEFF, 0xFEFF},    {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFC}, {0xFFFE, 0xFFFF}, {0x1D173, 0x1D17A},
         {0xE0000, 0x10FFFF},
     };
-    for (size_t i = 0; i < EBB_COUNT(not ); i++)
-        if (code >= not [i].first && code <= not [i].last) return false;
+    for (size_t i = 0; i < EBB_COUNT(hidden); i++)
+        if (code >= hidden[i].first && code <= hidden[i].last) return false;
     return (code & 0xFFFE) != 0xFFFE;
 }
 

@@ -40,7 +40,7 @@ static const ebb_type *type_of(const operands *o, uint32_t i) {
 static void drop(operands *o) {
     ebb_env *env = o->program->engine->env;
     for (uint32_t i = 0; i < o->step->n_reads; i++) {
-        if (o->saved[i]) ebb_cfree(env, o->saved[i], (size_t)ebb_type_bytes(type_of(o, i)), 1);
+        ebb_cfree(env, o->saved[i], (size_t)ebb_type_bytes(type_of(o, i)), 1);
     }
     ebb_cfree(env, o->shaken, o->shaken_bytes, 1);
 }
@@ -120,6 +120,6 @@ ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output,
     if (status == EBB_OK) status = put(&o, LEAN_NOT, NULL);
     if (status == EBB_OK) status = ebb_exec_again(other->exec, step);
     drop(&o);
-    ebb_cfree(b->env, now, now ? (size_t)bytes : 0, 1);
+    ebb_cfree(b->env, now, (size_t)bytes, 1);
     return status;
 }

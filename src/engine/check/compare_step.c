@@ -98,7 +98,7 @@ static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bo
         }
         row->allowed = allowed_at(at, *worst) + ebb_element_get(at->type, noise, *worst);
     }
-    ebb_cfree(c->env, noise, noise ? bytes : 0, 1);
+    ebb_cfree(c->env, noise, bytes, 1);
     return status;
 }
 
@@ -155,8 +155,8 @@ static ebb_status look_at(ebb_comparer *c, uint32_t step, uint32_t output, ebb_c
     if (status == EBB_OK) status = mine->api->copy_out(mine, got, at.device, at.bytes);
     if (status == EBB_OK) status = its->api->copy_out(its, want, at.other, at.bytes);
     if (status == EBB_OK) status = compare_result(c, step, output, at.value, got, want, row);
-    ebb_cfree(c->env, got, got ? n : 0, 1);
-    ebb_cfree(c->env, want, want ? n : 0, 1);
+    ebb_cfree(c->env, got, n, 1);
+    ebb_cfree(c->env, want, n, 1);
     return status;
 }
 
@@ -168,7 +168,7 @@ static ebb_status take_over(ebb_comparer *c, uint32_t step, uint32_t output) {
     char *room = ebb_calloc(c->env, (size_t)at.bytes, 1);
     ebb_status status = room ? mine->api->copy_out(mine, room, at.device, at.bytes) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = its->api->copy_in(its, at.other, room, at.bytes);
-    ebb_cfree(c->env, room, room ? (size_t)at.bytes : 0, 1);
+    ebb_cfree(c->env, room, (size_t)at.bytes, 1);
     return status;
 }
 

@@ -94,6 +94,6 @@ ebb_status ebb_finite_open(ebb_engine *engine) {
 }
 
 void ebb_finite_close(ebb_engine *engine) {
-    ebb_cfree(engine->env, engine->room, engine->room ? ROOM_BYTES : 0, 1);
+    ebb_cfree(engine->env, engine->room, ROOM_BYTES, 1);
     engine->room = NULL;
 }

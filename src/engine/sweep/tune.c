@@ -243,5 +243,5 @@ ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding 
 }
 
 void ebb_tune_result_destroy(ebb_env *env, ebb_tune_result *result) {
-    if (result) ebb_cfree(env, result, 1, sizeof(*result));
+    ebb_cfree(env, result, 1, sizeof(*result));
 }

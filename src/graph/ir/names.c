@@ -66,6 +66,6 @@ ebb_status ebb_names_add(ebb_env *env, ebb_names *names, const char *name, ebb_i
 }
 
 void ebb_names_deinit(ebb_env *env, ebb_names *names) {
-    if (names->cap) ebb_cfree(env, names->slots, names->cap, sizeof(ebb_name_slot));
+    ebb_cfree(env, names->slots, names->cap, sizeof(ebb_name_slot));
     *names = (ebb_names){0};
 }

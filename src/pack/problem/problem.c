@@ -154,8 +154,8 @@ static ebb_status cut(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job
         status = list_parts(p, env, job, part_at, lives);
         if (status == EBB_OK) cut_at_ends(p, lives, ends, parts);
     }
-    if (lives) ebb_cfree(env, lives, most, sizeof *lives);
-    if (ends) ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
+    ebb_cfree(env, lives, most, sizeof *lives);
+    ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
     return status;
 }
 

@@ -100,7 +100,7 @@ ebb_status ebb_rows_link(ebb_env *env, ebb_rows *rows) {
     table.slots = ebb_calloc(env, table.n, sizeof *table.slots);
     ebb_status status = table.slots ? enter_ids(env, &table) : EBB_NO_MEMORY;
     if (status == EBB_OK && rows->over_text) status = link_over(env, &table, rows);
-    if (table.slots) ebb_cfree(env, table.slots, table.n, sizeof *table.slots);
+    ebb_cfree(env, table.slots, table.n, sizeof *table.slots);
     return status;
 }
 
