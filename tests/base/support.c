@@ -8,42 +8,10 @@
 
 #include "support/skip.h"
 
-/* Before each block: what it was asked for, to be compared when it is freed. */
-typedef struct block_note {
-    size_t bytes, alignment;
-} block_note;
-
-static size_t note_room(size_t alignment) {
-    return alignment > sizeof(block_note) ? alignment : sizeof(block_note);
-}
-
-static void *watched_alloc(void *ctx, size_t bytes, size_t alignment) {
-    test_memory *memory = ctx;
-    if (memory->n_calls++ == memory->fail_at) return NULL;
-    size_t room = note_room(alignment), total = (room + bytes + alignment - 1) & ~(alignment - 1);
-    char *block = aligned_alloc(alignment, total);
-    if (block == NULL) return NULL;
-    memset(block, 0xA5, total);
-    block_note note = {bytes, alignment};
-    memcpy(block + room - sizeof note, &note, sizeof note);
-    memory->n_live++;
-    return block + room;
-}
-
-static void watched_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    test_memory *memory = ctx;
-    block_note note;
-    memcpy(&note, (char *)ptr - sizeof note, sizeof note);
-    if (note.bytes != bytes || note.alignment != alignment) memory->n_wrong_frees++;
-    memory->n_live--;
-    free((char *)ptr - note_room(note.alignment));
-}
-
-ebb_env *test_env_create(test_memory *memory, uint64_t fail_at) {
-    *memory = (test_memory){.fail_at = fail_at};
-    ebb_env_options options = {.alloc = watched_alloc, .free = watched_free, .alloc_ctx = memory};
+ebb_env *test_env_create(scarce_memory *memory, uint64_t fail_at) {
+    *memory = (scarce_memory){.fail_at = fail_at, .once = true};
     ebb_env *env = NULL;
-    ebb_status status = ebb_env_create(&options, &env);
+    ebb_status status = scarce_env_create(memory, &env);
     cr_assert_eq(status, fail_at == 0 ? EBB_NO_MEMORY : EBB_OK);
     cr_assert_eq(env == NULL, fail_at == 0);
     return env;

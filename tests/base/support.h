@@ -5,16 +5,12 @@
 #include <criterion/criterion.h>
 
 #include "base/base.h"
-
-/* An allocator that refuses its fail_at-th call (0 based), checks what is freed, and counts. */
-typedef struct test_memory {
-    uint64_t n_calls, fail_at, n_live, n_wrong_frees;
-} test_memory;
+#include "support/scarce.h"
 
 #define NEVER UINT64_MAX
 
-/* The env's own block is call 0. NULL when the allocator refused it. */
-ebb_env *test_env_create(test_memory *memory, uint64_t fail_at);
+/* Call fail_at alone is refused; the env's own block is call 0. NULL when that was refused. */
+ebb_env *test_env_create(scarce_memory *memory, uint64_t fail_at);
 /* An env with the default allocator; never NULL. */
 ebb_env *test_env(void);
 /* Destroys it after checking that nothing made with it is left. */

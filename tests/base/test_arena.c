@@ -2,7 +2,7 @@
 #include "support.h"
 
 Test(arena, gives_zeroed_aligned_separate_pieces) {
-    test_memory memory; /* fills with 0xA5, so that zeroes are the arena's work */
+    scarce_memory memory; /* fills with 0xA5, so that zeroes are the arena's work */
     ebb_env *env = test_env_create(&memory, NEVER);
     ebb_arena arena;
     ebb_arena_init(&arena, env);
@@ -115,7 +115,7 @@ Test(array, holds_what_was_pushed) {
 }
 
 Test(array, keeps_its_content_when_it_cannot_grow) {
-    test_memory memory;
+    scarce_memory memory;
     ebb_env *env = test_env_create(&memory, 2);
     numbers xs = {0};
     cr_assert(EBB_RESERVE(env, &xs, 8));

@@ -64,7 +64,7 @@ Test(env, gives_zeroed_elements_and_checks_the_product) {
 }
 
 Test(env, names_the_bytes_that_were_refused) {
-    test_memory memory;
+    scarce_memory memory;
     ebb_env *env = test_env_create(&memory, 2);
     void *held = ebb_alloc_aligned(env, 7, 16);
     cr_expect_null(ebb_alloc_aligned(env, 333, 16));

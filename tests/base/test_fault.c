@@ -114,7 +114,7 @@ Test(no_memory, is_reported_at_every_allocation_and_leaks_nothing) {
         {"write a file", write_file, 0},
     };
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
-        test_memory memory;
+        scarce_memory memory;
         cr_assert_null(test_env_create(&memory, 0));
         ebb_status status = EBB_NO_MEMORY;
         uint64_t n = 0;

@@ -50,7 +50,7 @@ Test(text, grows_by_pieces_of_any_length) {
 }
 
 Test(text, stays_failed_and_keeps_what_it_had) {
-    test_memory memory;
+    scarce_memory memory;
     ebb_env *env = test_env_create(&memory, 2);
     ebb_text text;
     ebb_text_init(&text, env);

@@ -2,8 +2,7 @@
  * name the model, the value and the fault, and no allocation whose refusal goes unseen. */
 #include "passes.h"
 
-#include <stdlib.h>
-
+#include "support/scarce.h"
 #include "support/twins.h"
 
 static ebb_env *env;
@@ -231,27 +230,6 @@ Test(declare, the_first_error_latches_and_names_the_value) {
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-typedef struct memory {
-    uint64_t n_calls, fail_at, n_live;
-} memory;
-
-static void *take(void *ctx, size_t bytes, size_t alignment) {
-    memory *m = ctx;
-    void *at = NULL;
-    if (m->n_calls++ == m->fail_at) return NULL;
-    if (posix_memalign(&at, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes)) return NULL;
-    memset(at, 0xA5, bytes);
-    m->n_live++;
-    return at;
-}
-
-static void give(void *ctx, void *at, size_t bytes, size_t alignment) {
-    memory *m = ctx;
-    (void)bytes, (void)alignment;
-    m->n_live -= at != NULL;
-    free(at);
-}
-
 static ebb_status make(ebb_env *own, const twin_model *twin) {
     ebb_build *b;
     ebb_graph *graph = NULL;
@@ -271,17 +249,15 @@ Test(declare, every_refused_allocation_is_reported_and_leaves_nothing) {
         ebb_status status = EBB_NO_MEMORY;
         uint64_t n_refused = 0;
         for (uint64_t fail_at = 0; status == EBB_NO_MEMORY; fail_at++) {
-            memory m = {.fail_at = UINT64_MAX};
-            ebb_env *own = NULL;
-            cr_assert_eq(
-                ebb_env_create(&(ebb_env_options){.alloc = take, .free = give, .alloc_ctx = &m}, &own),
-                EBB_OK);
+            scarce_memory m = {.fail_at = UINT64_MAX, .once = true};
+            ebb_env *own = scarce_env(&m);
             const uint64_t before = m.n_live;
             m.fail_at = m.n_calls + fail_at;
             status = make(own, &twin_models[k]);
             cr_assert(status == EBB_OK || status == EBB_NO_MEMORY, "call %lu: %s", (unsigned long)fail_at,
                       ebb_env_error(own));
             cr_assert_eq(m.n_live, before, "call %lu", (unsigned long)fail_at);
+            cr_assert_eq(m.n_wrong_frees, 0);
             ebb_env_destroy(own);
             n_refused = fail_at;
         }

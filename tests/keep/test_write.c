@@ -161,7 +161,7 @@ Test(tensors, every_refused_allocation_is_reported_and_leaks_nothing) {
     test_path(path, folder, "a.safetensors");
     files_fill(0, &set);
     for (int reading = 0; reading < 2; reading++) {
-        test_memory memory;
+        scarce_memory memory;
         ebb_status status = EBB_NO_MEMORY;
         uint64_t n = 0;
         for (; status != EBB_OK; n++) {

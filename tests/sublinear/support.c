@@ -1,47 +1,11 @@
 /* Envs, graphs by hand, and the long way to a candidate's figures. */
 #include "support.h"
 
-#include <stdlib.h>
-
 /* ---- envs ---- */
 
-/* Before each block: what it was asked for, to be compared when it is freed. */
-typedef struct block_note {
-    size_t bytes, alignment;
-} block_note;
-
-static size_t note_room(size_t alignment) {
-    return alignment > sizeof(block_note) ? alignment : sizeof(block_note);
-}
-
-static void *watched_alloc(void *ctx, size_t bytes, size_t alignment) {
-    fault_memory *memory = ctx;
-    if (memory->n_calls++ == memory->fail_at) return NULL;
-    size_t room = note_room(alignment), total = (room + bytes + alignment - 1) & ~(alignment - 1);
-    char *block = aligned_alloc(alignment, total);
-    if (block == NULL) return NULL;
-    memset(block, 0xA5, total);
-    block_note note = {bytes, alignment};
-    memcpy(block + room - sizeof note, &note, sizeof note);
-    memory->n_live++;
-    return block + room;
-}
-
-static void watched_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    fault_memory *memory = ctx;
-    block_note note;
-    memcpy(&note, (char *)ptr - sizeof note, sizeof note);
-    if (note.bytes != bytes || note.alignment != alignment) memory->n_wrong_frees++;
-    memory->n_live--;
-    free((char *)ptr - note_room(note.alignment));
-}
-
-ebb_env *start_fault_env(fault_memory *memory) {
-    *memory = (fault_memory){.fail_at = UINT64_MAX};
-    ebb_env_options options = {.alloc = watched_alloc, .free = watched_free, .alloc_ctx = memory};
-    ebb_env *env = NULL;
-    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
-    return env;
+ebb_env *start_fault_env(scarce_memory *memory) {
+    *memory = (scarce_memory){.fail_at = UINT64_MAX, .once = true};
+    return scarce_env(memory);
 }
 
 ebb_env *start_env(void) {

@@ -8,17 +8,13 @@
 #include "sublinear/select.h"
 #include "support/count.h"
 #include "support/random_pgraph.h"
+#include "support/scarce.h"
 
 /* ---- envs ---- */
 
-/* An allocator that refuses one call, checks what is freed, and counts. */
-typedef struct fault_memory {
-    uint64_t n_calls, fail_at; /* the call with number fail_at (0 based) is refused */
-    uint64_t n_live, n_wrong_frees;
-} fault_memory;
-
 ebb_env *start_env(void);
-ebb_env *start_fault_env(fault_memory *memory); /* refuses nothing until fail_at is set */
+ebb_env *
+start_fault_env(scarce_memory *memory); /* refuses nothing until fail_at is set, then that call alone */
 /* Destroys it after checking that nothing made with it is left. */
 void end_env(ebb_env *env);
 /* Fails the test with the env's text when the status is not the wanted one. */

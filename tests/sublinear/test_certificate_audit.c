@@ -200,7 +200,7 @@ Test(certificate_audit, the_same_graph_and_budget_give_the_same_bytes) {
 }
 
 Test(certificate_audit, every_refused_allocation_is_reported_and_leaks_nothing) {
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = layers(env, 7);
     ebb_plan *plan = certified_plan(env, graph, base_score(env, graph, 64).peak_bytes * 7 / 10);

@@ -8,7 +8,7 @@ static ebb_pgraph *small_graph(ebb_env *env) {
 }
 
 /* Refuses call after call until the request gets through. Returns how many were refused. */
-static uint32_t refuse_all(ebb_env *env, fault_memory *memory, const ebb_select_request *request) {
+static uint32_t refuse_all(ebb_env *env, scarce_memory *memory, const ebb_select_request *request) {
     for (uint32_t n = 0;; n++) {
         uint64_t live = memory->n_live;
         ebb_selection *found = NULL;
@@ -31,7 +31,7 @@ static uint32_t refuse_all(ebb_env *env, fault_memory *memory, const ebb_select_
 }
 
 Test(fault, select_without_memory_fails_cleanly) {
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = small_graph(env);
     int64_t peak = base_score(env, graph, 64).peak_bytes;
@@ -52,7 +52,7 @@ Test(fault, select_without_memory_fails_cleanly) {
 
 Test(fault, the_search_without_a_part_of_it_fails_cleanly) {
     static const uint32_t rows[] = {EBB_WITHOUT_SEARCH, EBB_WITHOUT_ANNEALING, EBB_WITHOUT_CROSSOVER};
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = small_graph(env);
     for (size_t k = 0; k < EBB_COUNT(rows); k++) {
@@ -67,7 +67,7 @@ Test(fault, the_search_without_a_part_of_it_fails_cleanly) {
 }
 
 Test(fault, the_seed_by_blocks_fails_cleanly) {
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = layers(env, 20);
     for (uint32_t i = 20; i < graph->n_ops; i++) ((ebb_pop *)graph->ops)[i].phase = EBB_BACKWARD;
@@ -87,7 +87,7 @@ Test(fault, the_seed_by_blocks_fails_cleanly) {
 }
 
 Test(fault, a_space_small_enough_for_every_candidate_too) {
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     random_pgraph_options options = {.n_ops = 9, .max_choices = 3};
     ebb_pgraph *graph = draw_pgraph(env, 3, &options);
@@ -100,7 +100,7 @@ Test(fault, a_space_small_enough_for_every_candidate_too) {
 }
 
 Test(fault, rewrite_without_memory_fails_cleanly) {
-    fault_memory memory;
+    scarce_memory memory;
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = small_graph(env);
     ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);

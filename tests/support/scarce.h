@@ -1,4 +1,4 @@
-/* Envs whose memory runs out. */
+/* Envs whose memory runs out, comes filled with 0xA5, and is counted and compared when it is freed. */
 #ifndef EBB_TESTS_SUPPORT_SCARCE_H
 #define EBB_TESTS_SUPPORT_SCARCE_H
 
@@ -8,24 +8,42 @@
 #include "base/base.h"
 
 typedef struct scarce_memory {
-    uint64_t n_calls, n_live;
+    uint64_t n_calls, n_live, n_wrong_frees;
     uint64_t fail_at; /* the first call that is refused, counted from 0 */
     bool once;        /* only that call; otherwise all after it, too */
 } scarce_memory;
+
+/* Before each block: what it was asked for. */
+typedef struct scarce_note {
+    size_t bytes, alignment;
+} scarce_note;
+
+static inline size_t scarce_note_room(size_t alignment) {
+    return alignment > sizeof(scarce_note) ? alignment : sizeof(scarce_note);
+}
 
 static inline void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
     scarce_memory *memory = ctx;
     const uint64_t call = memory->n_calls++;
     if (memory->once ? call == memory->fail_at : call >= memory->fail_at) return NULL;
-    void *ptr = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-    memory->n_live += ptr != NULL;
-    return ptr;
+    const size_t room = scarce_note_room(alignment),
+                 total = (room + bytes + alignment - 1) & ~(alignment - 1);
+    char *block = aligned_alloc(alignment, total);
+    if (!block) return NULL;
+    memset(block, 0xA5, total);
+    const scarce_note note = {bytes, alignment};
+    memcpy(block + room - sizeof note, &note, sizeof note);
+    memory->n_live++;
+    return block + room;
 }
 
 static inline void scarce_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)bytes, (void)alignment;
-    ((scarce_memory *)ctx)->n_live--;
-    free(ptr);
+    scarce_memory *memory = ctx;
+    scarce_note note;
+    memcpy(&note, (char *)ptr - sizeof note, sizeof note);
+    if (note.bytes != bytes || note.alignment != alignment) memory->n_wrong_frees++;
+    memory->n_live--;
+    free((char *)ptr - scarce_note_room(note.alignment));
 }
 
 /* EBB_NO_MEMORY when the env itself is refused; *env is then NULL. */
