@@ -34,7 +34,7 @@ extern "C" {
 typedef enum ebb_status {
     EBB_OK = 0,
     EBB_OVER_BUDGET, /* no plan fits: the error text names the smallest budget that does. Exit 1 */
-    EBB_VIOLATION,   /* a check failed: what was checked (a plan, a diff) is at fault. Exit 1 */
+    EBB_VIOLATION,   /* a check failed: the plan or diff that was checked is at fault. Exit 1 */
     EBB_USAGE,       /* the call or command line is wrong: correct it. Exit 2 */
     EBB_BAD_INPUT,   /* a file, text or tensor is wrong: correct it where the text says. Exit 3 */
     EBB_NO_MEMORY,   /* the allocator refused: nothing was changed. Exit 4 */
@@ -47,7 +47,7 @@ typedef enum ebb_status {
     EBB_MISMATCH,    /* a traced call differs from its recording, which `strict` forbids. Exit 3 */
 } ebb_status;
 
-/* Its name, for instance "OVER_BUDGET". Static, never NULL. */
+/* The status's name, for instance "OVER_BUDGET". Static, never NULL. */
 EBB_API const char *ebb_status_name(ebb_status status);
 /* The exit code of the `ebb` command for a status: 0 to 7, or 130. */
 EBB_API int ebb_status_exit_code(ebb_status status);
@@ -70,8 +70,8 @@ typedef struct ebb_env_options {
     /* Nanoseconds of a monotonic clock. Used for progress and time limits; never in a plan. */
     uint64_t (*clock_ns)(void *ctx);
     void *clock_ctx;
-    /* May be NULL. When it becomes nonzero (in a signal handler, say), long work stops at the next good
-     * place, keeps its best result and returns EBB_INTERRUPTED. */
+    /* May be NULL. When it becomes nonzero (in a signal handler, say), long work stops at the next safe
+     * point, keeps its best result and returns EBB_INTERRUPTED. */
     const volatile int *stop;
 } ebb_env_options;
 
@@ -83,33 +83,35 @@ EBB_API void ebb_env_destroy(ebb_env *env);
  * do. "" when nothing has failed yet. Valid until the next failing call with this env. */
 EBB_API const char *ebb_env_error(const ebb_env *env);
 
-/* Bytes allocated through the env now, and the most there ever were. */
+/* Bytes currently allocated through the env, and their peak. */
 EBB_API size_t ebb_env_allocated_bytes(const ebb_env *env);
 EBB_API size_t ebb_env_peak_bytes(const ebb_env *env);
 /* Number of allocations made through the env so far: a training step adds none. */
 EBB_API uint64_t ebb_env_allocation_count(const ebb_env *env);
 
-/* jemalloc's statistics of the blocks that hold tensors (4 MiB and more), which have a jemalloc arena of
- * their own: bytes asked for, rounded up to its size classes; bytes of the pages in use; bytes of the pages
- * that the process holds. */
+/* jemalloc's statistics for the blocks that hold tensors (4 MiB and more), which have a jemalloc arena of
+ * their own: bytes requested, rounded up to jemalloc's size classes; bytes of the pages in use; bytes of
+ * the pages held by the process. */
 typedef struct ebb_block_memory {
     int64_t allocated_bytes, active_bytes, resident_bytes;
 } ebb_block_memory;
-/* false, and *out zeroed, when the env's allocator is not jemalloc. */
+/* Returns false and zeroes *out when the env's allocator is not jemalloc. */
 EBB_API bool ebb_env_block_memory(const ebb_env *env, ebb_block_memory *out);
-/* "jemalloc 5.3.0", "the C library" or "the caller's". */
+/* Writes the allocator's name: "jemalloc 5.3.0", "the C library" or "the caller's". */
 #define EBB_ALLOCATOR_TEXT 64
 EBB_API void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]);
 
-/* The memory of a device now. -1: not known, or not watched. */
+/* The current memory of a device. -1: unknown, or not watched. */
 typedef struct ebb_memory_facts {
-    int64_t total_bytes, free_bytes; /* of the device */
-    int64_t taken_bytes;   /* no longer free since this process opened the device, whoever took it */
-    int64_t process_bytes; /* of this process, by the driver's count */
-    int64_t context_bytes; /* taken by opening it: the driver's context, kernels, scalars */
-    int64_t block_bytes, ballast_bytes; /* asked for: for tensors; to leave no more free than the cap */
+    int64_t total_bytes, free_bytes;    /* of the device */
+    int64_t taken_bytes;                /* taken since this process opened the device, by any process */
+    int64_t process_bytes;              /* of this process, by the driver's count */
+    int64_t context_bytes;              /* taken by opening the device: driver context, kernels, scalars */
+    int64_t block_bytes, ballast_bytes; /* requested for tensors; requested to leave no more free than the
+                                         * cap */
     int64_t staging_bytes;              /* pinned host memory, for copies */
-    int64_t hidden_bytes, n_hidden;     /* allocated by libraries, freed since or not; in how many calls */
+    int64_t hidden_bytes, n_hidden;     /* allocated by libraries, even if freed since; the number of such
+                                         * calls */
 } ebb_memory_facts;
 
 /* "0.1.0". */
@@ -121,15 +123,16 @@ EBB_API const char *ebb_version(void);
  * byte that is not UTF-8, which counts as a code point of its own. code may be NULL; it receives the code
  * point, 0 for such a byte. */
 EBB_API size_t ebb_text_shown(const char *text, size_t n, uint32_t *code, bool *plain);
-/* "11GiB", "500 MB", "1073741824": an integer or a decimal number times {B, kB, KB, KiB, MB, MiB, GB, GiB,
- * TB, TiB}; MB = 10^6, MiB = 2^20; a part of a byte is cut off. false, and *out untouched: anything else (a
- * decimal number of plain bytes, too), and what does not fit int64_t. */
+/* Parses "11GiB", "500 MB" or "1073741824": an integer or a decimal number times {B, kB, KB, KiB, MB, MiB,
+ * GB, GiB, TB, TiB}; MB = 10^6, MiB = 2^20; a fraction of a byte is truncated. Returns false and leaves
+ * *out untouched for anything else, including a decimal number without a unit and a value that does not fit
+ * int64_t. */
 EBB_API bool ebb_parse_bytes(const char *text, int64_t *out);
-/* A whole decimal integer in [min, max]. false, and *out untouched: anything else. */
+/* Parses a decimal integer in [min, max]. Returns false and leaves *out untouched for anything else. */
 EBB_API bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
-/* For "did you mean": of the words that word_at gives (from 0 on; NULL after the last), the first of those
- * with the fewest single-byte edits from the n bytes typed. NULL when the fewest are more than 3 or more
- * than half of n, or when n is above 40. Allocates nothing. */
+/* Finds a word for "did you mean": the first of the words word_at(ctx, 0), word_at(ctx, 1), ... (up to a
+ * NULL) with the fewest single-byte edits from the n bytes typed. Returns NULL when these are more than 3
+ * or more than half of n, or when n is above 40. Allocates nothing. */
 EBB_API const char *ebb_word_nearest(const char *typed, size_t n,
                                      const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 

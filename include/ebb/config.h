@@ -24,7 +24,7 @@ typedef struct ebb_sublinear_config {
 
 EBB_API void ebb_sublinear_config_init(ebb_sublinear_config *config);
 /* Overrides from MGB_SUBLINEAR_MEMORY_{THRESH_NR_TRY, GENETIC_NR_ITER, GENETIC_POOL_SIZE, LOWER_BOUND_MB,
- * WORKERS}; `get` is getenv or a test's. EBB_USAGE names the variable and its value. */
+ * WORKERS}; `get` is getenv or a test's substitute. EBB_USAGE names the variable and its value. */
 EBB_API EBB_CHECKED ebb_status ebb_sublinear_config_from_env(ebb_env *env,
                                                              const char *(*get)(const char *name),
                                                              ebb_sublinear_config *config);
@@ -39,11 +39,11 @@ typedef enum ebb_config_method {
     EBB_CONFIG_MEGENGINE
 } ebb_config_method;
 
-/* How a file says to search; a field of -1: it says nothing. */
+/* The search settings of a file. A field is -1 when the file does not set it. */
 typedef struct ebb_config {
     ebb_config_method method;
     ebb_sublinear_config sublinear;
-    int64_t seed, search_seed; /* >= 0; search_seed: of the search alone */
+    int64_t seed, search_seed; /* >= 0; search_seed: for the search alone */
     int64_t effort;            /* >= 0 candidates; 0: chosen by the size of the graph */
     int64_t time_limit_ms;     /* >= 1 */
 } ebb_config;

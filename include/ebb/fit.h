@@ -1,4 +1,4 @@
-/* ebb/fit.h: what fits a budget: the largest size of a dimension, or one size that is asked for.
+/* ebb/fit.h: finds what fits a budget: the largest size of a dimension, or whether a given size does.
  *
  * Threads: as ebb/search.h. Ownership: results are the caller's, and own the plans in them.
  */
@@ -22,8 +22,8 @@ typedef struct ebb_fit_row {
                                * that plan takes too much time. -1: not known */
     ebb_plan *plan;           /* owned by the result, audited; NULL when batch is 0 */
 } ebb_fit_row;
-/* A plan that was made on the way, also for a size that turned out not to fit: a point of the curve from
- * sizes to bytes. In the order of trial; a size comes again when it is searched for longer. */
+/* A plan made during the search, possibly for a size that does not fit: a point of the curve from sizes to
+ * bytes. In the order of trial; a size recurs when it is searched for longer. */
 typedef struct ebb_fit_point {
     ebb_memory_mode mode;
     int64_t batch, total_bytes, time_ns, baseline_time_ns;
@@ -34,16 +34,16 @@ typedef struct ebb_fit_result {
     uint32_t n_rows;     /* fewer than 4 only when interrupted */
     ebb_fit_point *tried;
     uint32_t n_tried, max_tried; /* max_tried: room */
-    char *graph, *backend;       /* of the plans; owned by the result. graph NULL: none was made */
+    char *graph, *backend;       /* of the plans; owned by the result. graph is NULL if no plan was made */
     uint32_t n_threads;
 } ebb_fit_result;
 /* For each mode, the largest batch (dimension `dim`, usually "N") for which a plan within budget_bytes is
  * found; in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
- * recomputation. Where nothing is searched, the next larger batch was tried without success. Where it is,
- * this is no proof: a plan for a larger batch may exist, the more so because budget mode gives each size of
- * a graph that is expensive to search only a part of the effort, and knows its answer to one part in 64.
- * options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the rows so far, and the
- * last row's batch may not be the largest. */
+ * recomputation. In modes without a search, the next larger batch was tried and does not fit. In the others
+ * there is no such proof: a plan for a larger batch may exist, the more so because, on graphs that are
+ * expensive to search, budget mode spends only a part of the effort on each size and finds the batch to one
+ * part in 64. options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the rows so
+ * far, and the last row's batch may not be the largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added,
@@ -57,29 +57,29 @@ typedef struct ebb_fit_way {
     ebb_memory_mode mode;
     bool fits;                                      /* within the budget and, in budget mode, max_added */
     int64_t total_bytes, time_ns, baseline_time_ns; /* without a plan: total_bytes of the smallest found, or
-                                                     * -1; times of -1 */
+                                                     * -1; times are -1 */
     ebb_plan *plan; /* owned, audited; NULL: none was found within the budget */
 } ebb_fit_way;
 /* The batch as micro-batches whose gradients are summed, with nothing recomputed. */
 typedef struct ebb_fit_accumulation {
     int64_t n_micro, micro_batch; /* n_micro - 1 full micro-batches, and one with the rest of the batch; 0:
-                                   * not even one item fits, or the batch is one */
-    int64_t total_bytes;    /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
-    int64_t time_ns;        /* of all of them, each charged one update for adding its gradients */
+                                   * not even one item fits, or the batch is 1 */
+    int64_t total_bytes;    /* of a micro-batch's in-place plan, and a sum for each parameter's gradient */
+    int64_t time_ns;        /* of all micro-batches, each charged one update for adding its gradients */
     uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch instead of the batch */
 } ebb_fit_accumulation;
 typedef struct ebb_fit_batch_result {
     int64_t budget_bytes, batch;
-    bool fits;           /* in some way */
+    bool fits;           /* in at least one way */
     ebb_fit_way ways[4]; /* one for each ebb_memory_mode */
     uint32_t n_ways;     /* fewer than 4 only when interrupted */
     ebb_fit_accumulation accumulation;
     /* When it does not fit: the smallest budget and the largest batch found that do; 0: none. */
     int64_t smallest_budget_bytes, largest_batch;
 } ebb_fit_batch_result;
-/* Does this batch fit, in which ways, what would gradient accumulation cost instead, and if it does not
- * fit, what is the least that must change? As ebb_fit, but each search has the whole effort. EBB_USAGE: a
- * batch below 1. */
+/* Reports whether a batch fits and in which ways, what gradient accumulation would cost instead and, if the
+ * batch does not fit, the smallest budget and the largest batch found that do. As ebb_fit, but each search
+ * has the whole effort. EBB_USAGE: a batch below 1. */
 EBB_API EBB_CHECKED ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim,
                                              const ebb_dim_binding *dims, uint32_t n_dims,
                                              const ebb_options *options, int64_t budget_bytes,

@@ -1,4 +1,4 @@
-/* ebb/frontier.h: what each byte less costs in time.
+/* ebb/frontier.h: computes how much time it costs to save memory.
  *
  * Threads: as ebb/search.h. Ownership: results are the caller's, and own the plans in them.
  */
@@ -18,12 +18,13 @@ typedef struct ebb_frontier_budget {
 } ebb_frontier_budget;
 #define EBB_FRONTIER_MAX_BUDGETS 64
 typedef struct ebb_frontier_request {
-    const ebb_frontier_budget *budgets; /* NULL: n_points, evenly spaced from the baseline's total_bytes
-                                         * down to those of the smallest plan that the search finds */
+    const ebb_frontier_budget *budgets; /* NULL: n_points budgets, evenly spaced from the baseline's
+                                         * total_bytes down to those of the smallest plan that the search
+                                         * finds */
     uint32_t n_budgets;                 /* at most EBB_FRONTIER_MAX_BUDGETS */
     uint32_t n_points; /* in [2, EBB_FRONTIER_MAX_BUDGETS]; not read when there are budgets */
     double max_added;  /* the curve ends before the first budget that adds more than this share of the
-                        * baseline's  time; -1: no limit */
+                        * baseline's time; -1: no limit */
 } ebb_frontier_request;
 
 typedef struct ebb_frontier_row {
@@ -38,12 +39,11 @@ typedef struct ebb_frontier_result {
     ebb_frontier_row rows[EBB_FRONTIER_MAX_BUDGETS]; /* largest budget first; equal budgets are one row */
     uint32_t n_rows; /* fewer than asked for when max_added ended the curve or an interrupt the search */
 } ebb_frontier_result;
-/* The curve from budget to time of the model at these dimensions. Budgets are searched from the largest to
- * the smallest and back, the first with the options' effort, the others with half of it and starting from
- * their neighbours' answers; each plan
- * is the best found for its budget. A smaller budget never takes less time, and every budget without a plan
- * is below all that have one. options.memory and budget_bytes are not read. On EBB_INTERRUPTED *out has the
- * rows so far, in the same order. */
+/* Computes the curve from budget to time of the model at these dimensions. Budgets are searched from the
+ * largest to the smallest and back, the first with the options' effort, the others with half of it and
+ * starting from their neighbours' answers; each plan is the best found for its budget. A smaller budget
+ * never takes less time, and every budget without a plan is below all that have one. options.memory and
+ * budget_bytes are not read. On EBB_INTERRUPTED *out has the rows so far, in the same order. */
 EBB_API EBB_CHECKED ebb_status ebb_frontier(ebb_env *env, const ebb_model *model,
                                             const ebb_dim_binding *dims, uint32_t n_dims,
                                             const ebb_options *options, const ebb_frontier_request *request,

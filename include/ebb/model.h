@@ -1,5 +1,5 @@
-/* ebb/model.h: a model: text IR (*.ebb), or a planning graph (ebb.graph/1), for which plans are made but
- * cannot be run.
+/* ebb/model.h: reads a model: text IR (*.ebb), or a planning graph (ebb.graph/1), which can be planned but
+ * not run.
  *
  * Threads: as ebb/base.h. Ownership: `**out` is the caller's, to be destroyed.
  */
@@ -16,7 +16,7 @@ extern "C" {
 typedef struct ebb_model ebb_model;
 /* Reads path ("-" is standard input) and checks it at its default dimensions. EBB_IO, EBB_BAD_INPUT. */
 EBB_API EBB_CHECKED ebb_status ebb_model_open(ebb_env *env, const char *path, ebb_model **out);
-/* The same from n bytes of text, which are copied; name is used in error texts. */
+/* Parses a model from n bytes of text, which are copied; name is used in error texts. */
 EBB_API EBB_CHECKED ebb_status ebb_model_parse(ebb_env *env, const char *name, const char *text, size_t n,
                                                ebb_model **out);
 EBB_API void ebb_model_destroy(ebb_model *model);
@@ -29,14 +29,14 @@ typedef struct ebb_dim_binding {
     int64_t size;
 } ebb_dim_binding;
 
-/* What a training step of the model holds at these dimensions (`ebb inspect`). Bytes are unrounded sums
- * over the values of a role. */
+/* The contents of a training step of the model at these dimensions (`ebb inspect`). Bytes are unrounded
+ * sums over the values of a role. */
 typedef struct ebb_model_facts {
     const char *name;         /* borrowed from the model */
     uint32_t n_ops, n_values; /* of the compiled graph: forward, backward, update */
     uint32_t n_forward, n_backward, n_update;
     int64_t n_param_elements, param_bytes, state_bytes, input_bytes, activation_bytes, gradient_bytes;
-    int64_t scratch_bytes_max; /* the most that one op needs */
+    int64_t scratch_bytes_max; /* the most needed by one op */
     int64_t time_ns;           /* of a step, by the device's cost model */
 } ebb_model_facts;
 EBB_API EBB_CHECKED ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model,

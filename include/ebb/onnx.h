@@ -1,20 +1,22 @@
-/* ebb/onnx.h: a model from an ONNX file (opset 7 to 23), to be planned and trained; and back (opset 21).
+/* ebb/onnx.h: imports a model from ONNX (opset 7 to 23), to plan and train it, and exports one (opset 21).
  *
  *     ebb_onnx_open -> ebb_onnx_model -> ebb_engine_create, ebb_compile -> ebb_onnx_feed -> steps
  *
- * The file becomes a text of docs/ir.md and initial values by name. Its floating-point initializers become
- * params; running statistics and tables of numbers become states; floats of 16 bits, wherever they are,
- * become f32. What depends on shapes alone is computed at once. The first size of every input becomes the
- * dim N, also where the exporter wrote a number; if the model does not allow that, the file's number stays.
- * The loss is of the first output: the mean cross-entropy along the axis of the Softmax that makes it, or
- * of the axis that holds classes; Sigmoid's, of two classes or of each place; of one place the mean squared
- * error; none where its shape has none. Softmax and Sigmoid are left out where nothing else reads them, and
- * what is learned is fed as the input "labels".
+ * A file is converted to text IR (docs/ir.md) and initial values by name. Its floating-point initializers
+ * become params; running statistics and tables of numbers become states; 16-bit floats become f32
+ * everywhere. Values that depend only on shapes are computed during import. The first size of every input
+ * becomes the dim N, even where the exporter wrote a number; if the model does not allow that, the file's
+ * number stays. The first output gets the loss: the mean cross-entropy along the axis of its Softmax or,
+ * without one, along the axis that holds classes; after a Sigmoid, the binary cross-entropy, averaged over
+ * all places when there are several; for one place without either, the mean squared error; none where its
+ * shape allows none. A Softmax or Sigmoid that nothing else reads is left out, and the targets are fed as
+ * the input "labels".
  *
- * A file comes from anywhere: every length, count and depth is checked before it is used; external data lie
- * in the model's own folder and are reached through no link.
+ * Files are not trusted: every length, count and depth is checked before it is used; external data must be
+ * in the model's own folder, and not behind a link.
  *
- * Threads: as ebb/base.h. Ownership: an ebb_onnx is the caller's; what it gives is borrowed from it.
+ * Threads: as ebb/base.h. Ownership: an ebb_onnx is the caller's; pointers that it returns are borrowed
+ * from it.
  */
 #ifndef EBB_ONNX_H
 #define EBB_ONNX_H
@@ -30,35 +32,36 @@ typedef struct ebb_onnx ebb_onnx;
 
 /* A zeroed field means the default. */
 typedef struct ebb_onnx_options {
-    /* N is the default batch; other names are the file's own symbolic sizes, which become these numbers.
-     * What is no word is one with _ ("seq len": seq_len), N behind the first axis is N_1, and axis 2 of the
-     * input x, if it has neither number nor name, x_2; an error names the one that is missing. */
+    /* N is the default batch; other names are the file's symbolic sizes, which become these numbers. In a
+     * name that is not a word, _ replaces other characters ("seq len": seq_len); an N after the first axis
+     * is N_1; axis 2 of input x, if it has neither number nor name, is x_2. An error names a missing
+     * one. */
     const ebb_dim_binding *dims;
     uint32_t n_dims;
-    bool fixed;   /* the batch stays as the file has it, if it has a number for it */
-    bool no_loss; /* outputs as they are, a trailing Softmax included */
-    /* Told of each node that cannot be imported (the first 4096); one line without a
-     * newline. May be NULL. */
+    bool fixed;   /* the batch keeps the file's number, if there is one */
+    bool no_loss; /* outputs are kept as they are, including a trailing Softmax */
+    /* Called for each node that cannot be imported (the first 4096), with one line without a newline. May
+     * be NULL. */
     void (*on_refused)(void *ctx, const char *line);
     void *ctx;
 } ebb_onnx_options;
 
 /* options may be NULL. EBB_IO; EBB_BAD_INPUT: the file is damaged, or has nodes that cannot be imported,
- * all of which are told in one line, alike ones together, as far as it reaches. Takes at most 64 MB and
- * four times the file. */
+ * which are reported on one line, similar ones together, as far as its length allows. Takes at most 64 MB
+ * plus four times the file's size. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_open(ebb_env *env, const char *path,
                                              const ebb_onnx_options *options, ebb_onnx **out);
 EBB_API void ebb_onnx_close(ebb_onnx *onnx); /* NULL is allowed */
 
-/* The model's text, NUL-terminated, n bytes of it. n may be NULL. */
+/* The model's text, NUL-terminated; *n is its length in bytes. n may be NULL. */
 EBB_API const char *ebb_onnx_text(const ebb_onnx *onnx, size_t *n);
-/* The caller's, as ebb_model_open gives it; it may outlive the ebb_onnx. */
+/* Makes a model, owned by the caller as from ebb_model_open; it may outlive the ebb_onnx. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_model(const ebb_onnx *onnx, ebb_model **out);
 
-/* Initial values in the order of the text. NULL: i is not below their number. */
+/* The initial values, in the order of the text. NULL: i is not below their number. */
 EBB_API uint32_t ebb_onnx_n_initial(const ebb_onnx *onnx);
 EBB_API const ebb_tensor_row *ebb_onnx_initial(const ebb_onnx *onnx, uint32_t i);
-/* Puts them all into a program of the model, and so into its engine. */
+/* Feeds all of them to a program of the model, and so to its engine. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_feed(const ebb_onnx *onnx, ebb_program *program);
 /* Writes them as ebb_tensors_write does: for `ebb run --init-from`. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path);
@@ -67,23 +70,23 @@ EBB_API EBB_CHECKED ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *
 
 /* A zeroed field means the default. */
 typedef struct ebb_onnx_export_options {
-    /* Without one of N, the batch stays open; the others are the model's defaults otherwise. */
+    /* Without a binding of N the batch stays symbolic; other unbound dims have the model's defaults. */
     const ebb_dim_binding *dims;
     uint32_t n_dims;
-    const char *weights; /* a safetensors file, as ebb_engine_save writes it: what the model lacks is passed
-                          * over; NULL: `initial` has them */
-    const ebb_onnx
-        *initial; /* whose model it is: inputs and outputs go out as that file has them: names, order
-                   * and int64, 16-bit floats as f32; for no_loss, which keeps a trailing Softmax */
-    bool fold_batch_norm; /* into the convolution, or the linear op, that alone comes before */
+    const char *weights; /* a safetensors file, as written by ebb_engine_save; tensors that the model lacks
+                          * are ignored. NULL: `initial` has the weights */
+    const ebb_onnx *initial; /* the import that the model is from: inputs and outputs keep its file's names,
+                              * order and int64, with 16-bit floats as f32; imported with no_loss, which
+                              * keeps a trailing Softmax */
+    bool fold_batch_norm;    /* into the convolution or linear op whose only reader it is */
 } ebb_onnx_export_options;
 
-/* Writes the model as it evaluates, with these weights, to path, whole or not at all: opset 21, shapes in
- * logical order. Its outputs are the model's; without any, the logits of its softmax_xent, or the loss;
- * what they do not depend on is left out, but for inputs of the file that `initial` is. EBB_BAD_INPUT: ops
- * that ONNX does not have, all of which are named; weights that are missing or differ, likewise; a graph
- * that does not work out for every N; more than 2 GiB. EBB_USAGE: no weights, an unknown dim. EBB_IO. Takes
- * the weights' bytes once more. */
+/* Writes the model in evaluation mode, with these weights, to path, whole or not at all: opset 21, shapes
+ * in logical order. Its outputs are the model's or, without any, the logits of its softmax_xent, or the
+ * loss; everything that they do not depend on is left out, except inputs of `initial`'s file.
+ * EBB_BAD_INPUT: the model has ops that ONNX lacks, or weights are missing or differ (the error names them
+ * all); the graph is not valid for every N; the file would exceed 2 GiB. EBB_USAGE: there are no weights,
+ * or a dim is unknown. EBB_IO. Allocates the weights' bytes once more. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model,
                                                const ebb_onnx_export_options *options, const char *path);
 

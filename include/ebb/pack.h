@@ -1,4 +1,4 @@
-/* ebb/pack.h: offsets for rows that live in steps: packing alone, without graphs and plans.
+/* ebb/pack.h: packs rows: assigns offsets to rows that live in steps, without graphs or plans.
  *
  * A row needs `size` bytes during the half-open steps [lower, upper). Two rows that share a step must not
  * share a byte of [offset, offset + size). The height is the largest offset + size.
@@ -8,7 +8,7 @@
  *        8 |--a--+     |          b [1,4) size 4 offset 8 ...
  *        0 +--+--+--+--+-> step
  *
- * Threads: as ebb/base.h says. docs/packing.md tells how it is done.
+ * Threads: as ebb/base.h says. docs/packing.md describes the method.
  */
 #ifndef EBB_PACK_H
 #define EBB_PACK_H
@@ -35,18 +35,18 @@ typedef struct ebb_window {
     int64_t lower, upper;
 } ebb_window;
 
-/* Several spaces for the rows, each with offsets of its own: on-chip and external memory, say. */
+/* Several address spaces for the rows: on-chip and external memory, say. */
 #define EBB_PACK_MAX_POOLS 16
 #define EBB_PACK_ANY_POOL  UINT32_MAX
 typedef struct ebb_pack_pools {
     uint32_t n;              /* 1 to EBB_PACK_MAX_POOLS */
-    const int64_t *capacity; /* [n] bytes; -1: none, the pool is to be as low as can be */
-    const uint32_t *wanted;  /* [rows] the pool that a row must lie in, or EBB_PACK_ANY_POOL */
-    uint32_t *given;         /* [rows] out: the pool that it lies in */
+    const int64_t *capacity; /* [n] bytes; -1: none, the pool is made as low as possible */
+    const uint32_t *wanted;  /* [rows] the pool that a row must be in, or EBB_PACK_ANY_POOL */
+    uint32_t *given;         /* [rows] out: the pool that it is in */
     int64_t *height;         /* [n] out */
 } ebb_pack_pools;
 
-/* Rows and what is asked of them beyond their own fields. All borrowed. */
+/* Rows, and constraints on them beyond their own fields. All borrowed. */
 typedef struct ebb_pack_job {
     const ebb_row *rows;
     uint32_t n;
@@ -54,52 +54,53 @@ typedef struct ebb_pack_job {
     const uint32_t *gaps_from; /* [n + 1] row i has gaps[gaps_from[i]] to gaps[gaps_from[i + 1] - 1]; NULL:
                                   no row has any */
     const ebb_steps *gaps; /* steps in which a row is idle and others may have its bytes: within the row,
-                              ascending, not overlapping; at least a step is left */
-    const ebb_window *windows; /* for each gap the bytes that the row has in it all the same, within its
-                                  size; lower == upper: none. NULL: none in any gap */
+                              ascending, not overlapping, not all of its steps */
+    const ebb_window *windows; /* for each gap, the bytes that the row keeps during it, within its size;
+                                  lower == upper: none. NULL: none in any gap */
     const uint32_t *over_from; /* [n + 1] row i may be written over any of the rows over[over_from[i]] to
                                   over[over_from[i + 1] - 1]. NULL: no row may */
-    const uint32_t *over; /* each ends one step behind where i begins. The two may then lie at one offset
-                             and share bytes in that step; over one row at most one is written */
+    const uint32_t *over; /* each ends one step after i begins. The two may then have the same offset and
+                             share bytes in that step; at most one row is written over each */
     const ebb_pack_pools *pools; /* NULL: one, with the capacity of the options */
 } ebb_pack_job;
 
 typedef struct ebb_pack_options {
-    int64_t capacity; /* bytes that are to do: stops at the first packing within; -1: as low as can be */
-    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each, and half as
-                         many again for the large rows alone; 0: list placements only. Counted, so that the
-                         answer is the same on any machine */
+    int64_t capacity; /* bytes: stops at the first packing within it; -1: as low as possible */
+    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond per thousand, and
+                         half as many again for the large rows alone; 0: list placements only. A count, so
+                         that the answer is the same on any machine */
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
 } ebb_pack_options;
-#define EBB_PACK_EFFORT 10000000 /* where nothing else is asked for: some ten seconds */
+#define EBB_PACK_EFFORT 10000000 /* the default, about ten seconds */
 
 typedef enum ebb_pack_verdict {
     EBB_PACK_FITS,       /* within each capacity that was given */
-    EBB_PACK_IMPOSSIBLE, /* no packing is */
+    EBB_PACK_IMPOSSIBLE, /* no packing fits */
     EBB_PACK_UNKNOWN     /* none was found, and none was ruled out */
 } ebb_pack_verdict;
 
 typedef struct ebb_pack_answer {
     ebb_pack_verdict verdict;
-    int64_t height;      /* of the offsets given: the lowest found. Of several pools: of those without a
-                            capacity together, or of all where each has one */
+    int64_t height;      /* of the offsets: the lowest found. With several pools: the sum over those without
+                            a capacity, or over all if each has one */
     int64_t lower_bound; /* bytes: no packing is lower */
-    bool proven;         /* nothing further can be found: height == lower_bound, or IMPOSSIBLE */
+    bool proven;         /* no better answer exists: height == lower_bound, or IMPOSSIBLE */
     uint64_t time_ns;
     const char *found_by; /* the stage that found the offsets: "skyline", "join", "list", "large",
                             "search" or "order" */
 } ebb_pack_answer;
 
-/* Rows that may be written over others and free rows among pools are settled first: all ways are tried
- * where they are few, else some that save most; then, for each pool, list placements, then a complete
- * search, then local search on the order, each from what those before it have reached. Stops when the
- * height meets the lower bound, when the capacity is met or ruled out, at the effort, at the time limit, or
- * when the env's stop flag is raised; the answer is good in each case, and the status EBB_OK. offsets has
- * room for n; they were checked by code that shares nothing with the packers. Errors: EBB_BAD_INPUT (a row,
- * gap, fixed offset, pool or row to write over is malformed; fixed rows overlap; sums overflow),
- * EBB_NO_MEMORY, EBB_INTERNAL (a packing failed its check). Threads: n_workers, all ended on return. */
+/* Packs the rows. First it settles which rows are written over others and which pools the free rows go to:
+ * it tries all ways where they are few, else some of those that save most. Then, for each pool, it runs
+ * list placements, a complete search and local search on the order, each starting from what the earlier
+ * ones have reached. It stops when the height meets the lower bound, when the capacity is met or ruled out,
+ * at the effort, at the time limit, or when the env's stop flag is raised; the answer is valid in each
+ * case, and the status EBB_OK. offsets has room for n and is checked by code that shares nothing with the
+ * packers. Errors: EBB_BAD_INPUT (a row, gap, fixed offset, pool or row to write over is malformed; fixed
+ * rows overlap; sums overflow), EBB_NO_MEMORY, EBB_INTERNAL (a packing failed its check). Threads:
+ * n_workers, all ended on return. */
 EBB_API EBB_CHECKED ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job,
                                               const ebb_pack_options *options, int64_t *offsets,
                                               ebb_pack_answer *answer);
@@ -115,22 +116,22 @@ typedef struct ebb_rows ebb_rows;
 EBB_API EBB_CHECKED ebb_status ebb_rows_read(ebb_env *env, const char *path, ebb_rows **out);
 EBB_API void ebb_rows_destroy(ebb_rows *rows);
 EBB_API uint32_t ebb_rows_count(const ebb_rows *rows);
-/* ebb_pack_solve, and the rows keep their offsets. A cell of the offset column fixes its row. EBB_BAD_INPUT
- * also when a row is larger than the capacity, or names a pool that is none. */
+/* Runs ebb_pack_solve and stores the offsets in the rows. A cell of the offset column fixes its row.
+ * EBB_BAD_INPUT also when a row is larger than the capacity, or names an unknown pool. */
 EBB_API EBB_CHECKED ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *options,
                                              ebb_pack_answer *answer);
-/* A space of its own for some of the rows, before they are packed. A row whose pool column has its name
- * lies in it, one without goes where it is best. Where none is added, the names of the column are pools
- * without a capacity. capacity -1: none. EBB_BAD_INPUT: a name twice, or too many. */
+/* Adds a pool before the rows are packed. A row goes to the pool named in its pool column, or, without a
+ * name, where it is best. If no pool is added, the column's names become pools without a capacity. capacity
+ * -1: none. EBB_BAD_INPUT: the name is taken, or there are too many pools. */
 EBB_API EBB_CHECKED ebb_status ebb_rows_add_pool(ebb_env *env, ebb_rows *rows, const char *name,
                                                  int64_t capacity);
 typedef struct ebb_rows_pool {
     const char *name;
-    int64_t capacity, height; /* -1: no capacity; height: of what was packed into it */
+    int64_t capacity, height; /* -1: no capacity; height: of the rows packed into it */
 } ebb_rows_pool;
-/* Borrowed; their number, 0: there is one nameless space. */
+/* Borrows the pools and returns their number; 0: there is one nameless pool. */
 EBB_API uint32_t ebb_rows_pools(const ebb_rows *rows, const ebb_rows_pool **pools);
-/* The rows with the offsets that ebb_rows_pack gave them, as CSV; as a drawing (SVG) of address over time.
+/* Write the rows with the offsets from ebb_rows_pack: as CSV, or as a drawing (SVG) of address over time.
  * "-" writes standard output. Whole or not at all. EBB_IO, EBB_NO_MEMORY. */
 EBB_API EBB_CHECKED ebb_status ebb_rows_write(ebb_env *env, const ebb_rows *rows, const char *path);
 EBB_API EBB_CHECKED ebb_status ebb_rows_draw(ebb_env *env, const ebb_rows *rows, const char *path);

@@ -1,4 +1,4 @@
-/* ebb/report.h: what a plan does with memory, for people and for programs.
+/* ebb/report.h: reports how a plan uses memory, to people and to programs.
  *
  * A report is an immutable value, made from a plan by one function and printed in any of its views. All
  * views print the same figures, because none of them computes any. It borrows nothing from the plan.
@@ -17,21 +17,22 @@ extern "C" {
 
 typedef struct ebb_report ebb_report;
 
-/* What the report includes besides the plan: files written by other commands, and where the program is that
- * made it. NULL: left out. */
+/* Inputs of a report besides the plan: files written by other commands, and places in the caller's program.
+ * NULL: left out. */
 typedef struct ebb_report_sources {
-    const char *measured;    /* of this very plan, by `ebb run --json`: ebb.run/1 */
-    const char *search;      /* of this very plan, by `ebb plan --log`: ebb.search/1 */
-    const char *const *fits; /* by `ebb fit --json`: ebb.fit/1; any model's, so name this plan's */
+    const char *measured;    /* of the same plan, by `ebb run --json`: ebb.run/1 */
+    const char *search;      /* of the same plan, by `ebb plan --log`: ebb.search/1 */
+    const char *const *fits; /* by `ebb fit --json`: ebb.fit/1; of the plan's graph, backend, threads */
     uint32_t n_fits;
-    /* Where an op, or the op of a value, stands in the caller's program: "train.py:12", which the report
-     * shows behind its name; NULL: not known. name: as in the plan. Of a traced step: ebb_trace_place. */
+    /* Returns the place of an op, or of a value's op, in the caller's program: "train.py:12", which the
+     * report shows after its name; NULL: unknown. name: as in the plan. For a traced step:
+     * ebb_trace_place. */
     const char *(*place)(const void *ctx, const char *name);
     const void *place_ctx;
 } ebb_report_sources;
 
 /* Audits the plan and computes everything that any view shows. `where` names the plan in error texts: its
- * path. sources may be NULL. EBB_BAD_INPUT: the audit found a fault, or a source is wrong in form or of
+ * path. sources may be NULL. EBB_BAD_INPUT: the audit found a fault, or a source is malformed or belongs to
  * another plan. EBB_IO, EBB_NO_MEMORY. O(n log n) in steps, buffers, edges and what the sources hold. */
 EBB_API EBB_CHECKED ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where,
                                                const ebb_report_sources *sources, ebb_report **out);
@@ -57,10 +58,10 @@ EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *
 typedef struct ebb_diff ebb_diff;
 
 /* Audits both plans and compares them: figures, categories, layers, tensors. The `where`s name them in
- * texts. fail_if is NULL or a rule: conditions with commas between them, of the form FIGURE>LIMIT, where
- * LIMIT is +1% or +10MiB (more than that above A's) or 11GiB (B's own). Figures: total, peak, arena,
- * persistent, time (ns, us, ms, s), steps, again (counts), and the categories' names. EBB_USAGE: not such a
- * rule. Others as ebb_report_make. */
+ * texts. fail_if is NULL or a rule: comma-separated conditions of the form FIGURE>LIMIT, where LIMIT is +1%
+ * or +10MiB (relative to A's figure) or 11GiB (a limit on B's). Figures: total, peak, arena, persistent,
+ * time (ns, us, ms, s), steps, again (counts), and the categories' names. EBB_USAGE: fail_if is malformed.
+ * Other errors as ebb_report_make. */
 EBB_API EBB_CHECKED ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where,
                                              const ebb_plan *b, const char *b_where, const char *fail_if,
                                              ebb_diff **out);

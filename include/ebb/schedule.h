@@ -1,5 +1,5 @@
-/* ebb/schedule.h: the learning rate of each step, from what was asked for and the step's number alone, so
- * that a resumed run goes on along the same curve.
+/* ebb/schedule.h: computes the learning rate of each step from the schedule and the step's number alone, so
+ * that a resumed run stays on the same curve.
  *
  * Threads: pure functions of plain data.
  */
@@ -27,15 +27,16 @@ typedef struct ebb_schedule {
     double factor;   /* STEP: in (0, 1] */
     int64_t every;   /* STEP: >= 1 */
     int64_t n_steps; /* of the whole run: COSINE, ONE_CYCLE; >= 1 */
-    int64_t warmup;  /* the first so many steps rise in a line to where the curve, which begins behind them,
-                      * starts: step i has (i + 1) / warmup of it. 0: none; not with ONE_CYCLE */
+    int64_t warmup;  /* steps at the start in which the rate rises in a line to `rate`: step i has (i + 1) /
+                      * warmup of it, and the curve begins after them. 0: none; not with ONE_CYCLE */
 } ebb_schedule;
 
-/* A constant rate of 0.01; factor 0.1. */
+/* Sets a constant rate of 0.01, and a factor of 0.1. */
 EBB_API void ebb_schedule_init(ebb_schedule *schedule);
 /* EBB_USAGE: a field is out of its range. */
 EBB_API EBB_CHECKED ebb_status ebb_schedule_check(ebb_env *env, const ebb_schedule *schedule);
-/* Of a step, counted from 0, of a schedule that was checked. Behind the last step: the last one's. */
+/* The rate of a step, counted from 0, of a schedule that was checked. After the last step: the last
+ * step's. */
 EBB_API double ebb_schedule_rate(const ebb_schedule *schedule, int64_t step);
 
 #ifdef __cplusplus

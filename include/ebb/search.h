@@ -1,4 +1,5 @@
-/* ebb/search.h: plan a model: search for the plan, log how it was found, and run it on the shadow backend.
+/* ebb/search.h: plans a model: searches for the plan, logs how it was found, and runs it on the shadow
+ * backend.
  *
  * Threads: as ebb/base.h; the search starts sublinear.num_worker threads and ends them before it returns.
  * Ownership: `**out` is the caller's, to be destroyed.
@@ -26,7 +27,7 @@ EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *pla
 
 /* ---- the log ---- */
 
-/* How a plan was found: what was asked (dims, seed, effort, config) and what the searches tried. The plan
+/* How a plan was found: the request (dims, seed, effort, config) and what the searches tried. The plan
  * itself records none of it, because the same plan may be found in many ways. */
 typedef struct ebb_search_log ebb_search_log;
 EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);

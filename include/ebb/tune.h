@@ -1,4 +1,4 @@
-/* ebb/tune.h: what each parameter of the search buys, and which values to use.
+/* ebb/tune.h: measures what each parameter of the search buys, and recommends values.
  *
  * Threads: as ebb/search.h. Ownership: results are the caller's.
  */
@@ -14,7 +14,7 @@ extern "C" {
 #define EBB_TUNE_MAX_ROWS 24
 typedef struct ebb_tune_row {
     char what[64];     /* "default, genetic search off", "genetic_pool_size 40" */
-    ebb_config config; /* all of it, so that a plan with it is this row's; search_seed may be -1 */
+    ebb_config config; /* complete: planning with it gives this row's plan; search_seed may be -1 */
     bool is_default;   /* one of the rows that the recommended one must not be worse than */
     bool found;        /* there was a plan; otherwise the figures are -1 */
     bool fits;         /* and it is within the budget, which MegEngine's search does not know */
@@ -34,10 +34,10 @@ typedef struct ebb_tune_result {
     bool cut_short;       /* the time limit left rows out, or ended a default's search */
     uint32_t recommended; /* index of a row that fits; n_rows: none, only when interrupted */
 } ebb_tune_result;
-/* Plans the model at these dimensions within budget_bytes by one config after the other: the defaults with
- * the genetic search off and on; MegEngine's search with lb_memory at what the budget leaves; the options'
- * own config where it differs; each parameter changed alone, with a sixteenth of the candidates; and the
- * best values together, with half of them.
+/* Plans the model at these dimensions within budget_bytes with one config after the other: the defaults
+ * with the genetic search off and on; MegEngine's search with lb_memory at what the budget leaves; the
+ * options' own config where it differs; each parameter changed alone, with a sixteenth of the candidates;
+ * and the best values together, with half of them.
  *
  * The rows considered for recommendation are those that fit and are no slower than any default that fits
  * (and no larger when they are as fast). Of these, the one that takes the fewest candidates to come within
