@@ -65,9 +65,9 @@ EBB_API int64_t ebb_tensors_dtype_bytes(const char *dtype);
 /* Writes a file whole or not at all: to a file beside path whose name ends with ".tmp", which is synced and
  * renamed; then the folder is synced. A symbolic link is followed, and an existing file keeps its mode. Row
  * i's data are the rows[i].bytes bytes at data[i], stored in the rows' order; its offset is ignored.
- * EBB_USAGE: a name or fact occurs twice, or bytes do not match the shape. EBB_IO: path has its old content,
- * even while another process writes the same path; if only the folder could not be synced, it has the new
- * one, as the error says. */
+ * EBB_USAGE: a name or fact occurs twice, or bytes do not match the shape. EBB_IO: path has its old
+ * content, even while another process writes the same path; if only the folder could not be synced, it has
+ * the new one, as the error says. */
 EBB_API EBB_CHECKED ebb_status ebb_tensors_write(ebb_env *env, const char *path, const ebb_tensor_row *rows,
                                                  const void *const *data, uint32_t n,
                                                  const ebb_tensors_fact *facts, uint32_t n_facts);

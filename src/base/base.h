@@ -1,14 +1,14 @@
-/* base: the ground floor, which every other room is built on; it knows nothing of graphs or plans.
+/* base: the room that every other room builds on: memory, errors, text, files, threads, JSON. It knows
+ * nothing of graphs or plans.
  *
- *     plain   arithmetic, bits, words, random numbers, hashes: no memory, no environment
+ *     plain   arithmetic, bits, words, random numbers, hashes, without memory or an environment
  *     env     memory, errors, log; arenas, arrays, text
  *     os      files, folders, workers, the machine
  *     json    documents, read and printed
  *
- * It is not a place for anything that knows a tensor.
+ * Nothing that knows a tensor belongs here.
  *
- * Sizes: every product or sum of sizes that come from outside goes through the checked helpers.
- * Threads: as ebb/base.h says.
+ * Sizes: products and sums of sizes from outside use the checked helpers. Threads: as ebb/base.h says.
  */
 #ifndef EBB_SRC_BASE_H
 #define EBB_SRC_BASE_H

@@ -1,10 +1,10 @@
-/* base/half.h: numbers of 16 bits, and what they are in 32 and 64: IEEE 754's binary16 ("f16": 5 bits of
- * exponent, 10 of fraction) and bfloat16 ("bf16": 8 and 7, the upper half of a float).
+/* base/half.h: converts 16-bit floating-point numbers from and to float and double: IEEE 754's binary16
+ * ("f16": 5 bits of exponent, 10 of fraction) and bfloat16 ("bf16": 8 and 7, the upper half of a float).
  *
- * Every conversion to 16 bits rounds once, to nearest, to even where two are as near; beyond the largest it
- * gives an infinity, and below the smallest normal number it keeps the subnormal ones. A NaN stays one and
- * keeps its sign. Conversions from 16 bits are exact. Pure, for any number of threads; those of floats have
- * no branches, so that loops over them become vectors.
+ * Every conversion to 16 bits rounds once, to nearest, ties to even; it gives an infinity beyond the
+ * largest number and keeps subnormal numbers. A NaN stays a NaN and keeps its sign. Conversions from 16
+ * bits are exact. Pure, for any number of threads; those of floats have no branches, so that loops over
+ * them vectorize.
  */
 #ifndef EBB_BASE_HALF_H
 #define EBB_BASE_HALF_H
@@ -29,10 +29,11 @@ static inline float ebb_bf16_load(uint16_t bits) {
 static inline float ebb_f16_load(uint16_t bits) {
     const uint32_t exponent = UINT32_C(0x1F) << 23, shifted = (uint32_t)(bits & 0x7FFF) << 13;
     const uint32_t of = shifted & exponent;
-    /* 112 is the difference of the biases; once more for infinities and NaNs. */
+    /* 112 is the difference of the biases; it is added twice for infinities and NaNs. */
     const uint32_t normal =
         shifted + (UINT32_C(112) << 23) + (of == exponent ? UINT32_C(112) << 23 : UINT32_C(0));
-    /* A subnormal number is its fraction times 2^-24: as the fraction of 2^-14, less 2^-14. */
+    /* A subnormal number is its fraction times 2^-24: take it as the fraction of 2^-14 and subtract
+     * 2^-14. */
     const uint32_t small = ebb_bits_of_float(ebb_float_of_bits(shifted + (UINT32_C(113) << 23)) - 0x1p-14f);
     return ebb_float_of_bits((of ? normal : small) | (uint32_t)(bits & 0x8000) << 16);
 }
@@ -44,9 +45,9 @@ static inline uint16_t ebb_bf16_of_float(float x) {
 }
 static inline uint16_t ebb_f16_of_float(float x) {
     const uint32_t bits = ebb_bits_of_float(x), sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
-    /* 13 bits less of fraction, exponents less 112. */
+    /* 13 fraction bits fewer, and exponents reduced by 112. */
     const uint32_t normal = (size + 0xFFF + (size >> 13 & 1) - (UINT32_C(112) << 23)) >> 13;
-    /* To whole numbers of 2^-24, by adding what has that for its last place: 1/2. */
+    /* Rounds to multiples of 2^-24 by adding 1/2, a float with that unit in the last place. */
     const uint32_t small =
         ebb_bits_of_float(ebb_float_of_bits(size < 0x38800000 ? size : 0) + 0.5f) - ebb_bits_of_float(0.5f);
     const uint32_t finite = size < 0x38800000 ? small : normal;            /* below 2^-14 */
@@ -55,7 +56,7 @@ static inline uint16_t ebb_f16_of_float(float x) {
                       (size >= 0x47800000 ? beyond : finite)); /* from 2^16 on; 65520 rounds up to it */
 }
 
-/* Of a double, in one rounding: n_fraction bits of fraction, an exponent of n_exponent. */
+/* Converts a double with one rounding, to n_fraction bits of fraction and n_exponent of exponent. */
 static inline uint16_t ebb_half_of_double(double x, int n_fraction, int n_exponent) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -1,4 +1,4 @@
-/* graph/dtype.h: what an element is: the dtypes and what is to be known of each, from dtypes.def. With
+/* graph/dtype.h: defines the dtypes of tensor elements and their facts, from dtypes.def. Included by
  * graph.h. */
 #ifndef EBB_GRAPH_DTYPE_H
 #define EBB_GRAPH_DTYPE_H
@@ -19,12 +19,12 @@ enum {
 typedef enum ebb_dtype_kind {
     EBB_DTYPE_FLOAT,  /* params, activations, gradients */
     EBB_DTYPE_INT,    /* labels and ids */
-    EBB_DTYPE_NARROW, /* integers below 32 bits: data, which ops other than moves take once they are cast to
-                       * i32, and, of u8, places and bits that ops keep for their gradients */
-    EBB_DTYPE_TRUTH   /* what comparisons give */
+    EBB_DTYPE_NARROW, /* integers below 32 bits: data, which must be cast to i32 for all ops but moves, and,
+                       * as u8, places and bits that ops keep for their gradients */
+    EBB_DTYPE_TRUTH   /* results of comparisons */
 } ebb_dtype_kind;
 
-/* What is to be known of a dtype, from dtypes.def. */
+/* The facts of a dtype, from dtypes.def. */
 typedef struct ebb_dtype_info {
     const char *name; /* "f32" */
     int64_t bytes;    /* of an element */
@@ -37,16 +37,15 @@ extern const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES];
 static inline bool ebb_dtype_real(ebb_dtype dtype) {
     return ebb_dtypes[dtype].kind == EBB_DTYPE_FLOAT;
 }
-/* Of 16 bits: what is stored is rounded, and arithmetic is done in f32. */
+/* Whether it is a 16-bit float: stored values are rounded, and arithmetic is done in f32. */
 static inline bool ebb_dtype_low(ebb_dtype dtype) {
     return dtype == EBB_F16 || dtype == EBB_BF16;
 }
-/* In which sums, statistics, losses and what scales a norm are kept beside a dtype: f32 of 16 bits, else
- * it. */
+/* The dtype of sums, statistics, losses and norms' params beside this one: f32 for 16 bits, else itself. */
 static inline ebb_dtype ebb_dtype_wide(ebb_dtype dtype) {
     return ebb_dtype_low(dtype) ? EBB_F32 : dtype;
 }
-/* The least and the most of integers and truth values. */
+/* The range of an integer or boolean dtype. */
 static inline void ebb_dtype_range(ebb_dtype dtype, double *least, double *most) {
     const double count = ebb_dtypes[dtype].bytes == 1   ? 0x1p8
                          : ebb_dtypes[dtype].bytes == 2 ? 0x1p16
@@ -55,13 +54,13 @@ static inline void ebb_dtype_range(ebb_dtype dtype, double *least, double *most)
     *least = natural ? 0 : -count / 2;
     *most = truth ? 1 : *least + count - 1;
 }
-/* x as an element of the dtype holds it. */
+/* x rounded to the dtype. */
 static inline double ebb_dtype_rounded(ebb_dtype dtype, double x) {
     double element;
     ebb_dtypes[dtype].store(&element, 0, x);
     return ebb_dtypes[dtype].load(&element, 0);
 }
-/* The largest number below x of a dtype of real ones. */
+/* The largest number below x in a real dtype. */
 static inline double ebb_dtype_below(ebb_dtype dtype, double x) {
     const double y = ebb_dtype_rounded(dtype, x);
     if (y < x) return y;
@@ -71,8 +70,7 @@ static inline double ebb_dtype_below(ebb_dtype dtype, double x) {
     bits = (bits | sign) == sign ? sign | 1 : bits & sign ? bits + 1 : bits - 1;
     return ebb_dtypes[dtype].load(&bits, 0);
 }
-/* The distance from 1 to the next number of a dtype of real ones: a unit of the last place of numbers
- * below 2. */
+/* The distance from 1 to the next number in a real dtype: a unit in the last place of numbers in [1, 2). */
 static inline double ebb_dtype_unit(ebb_dtype dtype) {
     switch (dtype) {
     case EBB_F64:
@@ -95,7 +93,7 @@ const char *ebb_real_text(double f, char text[EBB_REAL_TEXT]);
  * too large for a double. */
 bool ebb_real_parse(const char *text, size_t n, double *out);
 
-/* By the n bytes of a name; false when unknown. */
+/* Finds a dtype by the n bytes of its name; false when unknown. */
 bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
 
 #endif

@@ -1,9 +1,9 @@
-/* graph: *what* is computed. A sealed SSA graph of typed values and nodes in execution order.
+/* graph: describes *what* is computed: a sealed SSA graph of typed values and nodes in execution order.
  *
  *     parse/build -> lower -> grad -> optimizer -> simplify -> (query) -> planning graph
  *
- * Every arrow takes a sealed graph and gives a new one; nothing is ever changed in place. Facts that
- * others find out about a graph (bytes, times, lifetimes) are tables indexed by id, theirs, not ours.
+ * Every arrow takes a sealed graph and returns a new one; a graph is never changed in place. Facts about a
+ * graph (bytes, times, lifetimes) are tables indexed by id, owned by the pass that found them.
  *
  * Layout: a tensor of rank 4 is written logically [n,c,h,w] and stored channels-last, its bytes in
  * the order n,h,w,c; this holds for weights [o,i,kh,kw] too (o,kh,kw,i). Other ranks are row-major.
@@ -42,7 +42,7 @@ bool ebb_type_valid(const ebb_type *type);
 typedef union ebb_attr {
     int64_t i[EBB_MAX_RANK];
     double f;
-    const char *text; /* the graph's, or whoever's call it is */
+    const char *text; /* owned by the graph, or by the caller */
 } ebb_attr;
 
 /* How a param or state starts. */
@@ -62,8 +62,8 @@ typedef struct ebb_value {
     uint32_t result;
     ebb_init init; /* of params and states */
     double fill;   /* of constants and EBB_INIT_FILL: every element */
-    /* Of a state: it means nothing between two training steps, and nobody keeps it. The text form does not
-     * tell it. Before each step it is what another state is then, or, begins_as EBB_NONE, 0. */
+    /* Of a state: it means nothing between two training steps and is not saved. The text form does not show
+     * it. Before each step it gets the value of another state, or 0 if begins_as is EBB_NONE. */
     bool within_step;
     ebb_id begins_as;
 } ebb_value;
@@ -91,7 +91,7 @@ typedef struct ebb_graph {
 } ebb_graph;
 
 void ebb_graph_destroy(ebb_graph *graph); /* NULL is allowed */
-/* EBB_NONE when there is none. O(values). */
+/* The value of that name, or EBB_NONE. O(values). */
 ebb_id ebb_graph_find(const ebb_graph *graph, const char *name);
 
 /* ---- build: the only way to make a graph ------------------------------------------------------ */
@@ -100,14 +100,14 @@ typedef struct ebb_builder ebb_builder;
 EBB_CHECKED ebb_status ebb_builder_create(ebb_env *env, const char *name, ebb_builder **out);
 void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allowed */
 
-/* The first error latches: later calls return EBB_NONE (or a list of them) and the seal reports it.
- * name NULL: one is made ("relu_3"); a name that is taken gets a suffix when it was made, and is an
- * error when it was given. */
+/* The first error latches: later calls return EBB_NONE (or a list of them) and the seal reports it. name
+ * NULL: one is generated ("relu_3"); a taken name gets a suffix if it was generated, and is an error if it
+ * was given. */
 ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
                          ebb_init init, double fill);
-/* Of a given state; begins_as: a param or state of the same type, or EBB_NONE. */
+/* Marks a given state as within_step; begins_as: a param or state of the same type, or EBB_NONE. */
 void ebb_builder_within_step(ebb_builder *builder, ebb_id value, ebb_id begins_as);
-/* One node with as many results as the op gives (names NULL, or names[i] NULL: made). attr NULL: all
+/* Adds a node with all of the op's results (names NULL, or names[i] NULL: generated). attr NULL: all
  * defaults. Types of results come from the op's shape rule. Returns the results, valid until the builder is
  * gone; on a latched error a list of EBB_NONE. Role of the results: activation in the forward phase,
  * gradient in the others; an update's result has its target's. A node reads nothing of a later phase and
@@ -115,7 +115,7 @@ void ebb_builder_within_step(ebb_builder *builder, ebb_id value, ebb_id begins_a
 const ebb_id *ebb_builder_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
                                uint32_t n_in, const ebb_attr *attr, const char *const *names,
                                ebb_phase phase, uint64_t seed_key);
-/* Its role becomes output. An error for given values and updates' results: these can be read as they are.
+/* Makes the value an output. An error for given values and updates' results, which can be read anyway.
  */
 void ebb_builder_output(ebb_builder *builder, ebb_id value);
 void ebb_builder_loss(ebb_builder *builder, ebb_id value); /* a computed real scalar, at most one */
@@ -127,15 +127,15 @@ ebb_status ebb_builder_status(const ebb_builder *builder);
 /* Verifies, seals and destroys the builder (also on failure). */
 EBB_CHECKED ebb_status ebb_builder_seal(ebb_builder *builder, ebb_graph **out);
 
-/* A builder that holds all of a sealed graph, under the same ids, to go on from; outputs and the loss are
- * none yet. */
+/* A builder that starts with all of a sealed graph, under the same ids; outputs and the loss are not
+ * set. */
 EBB_CHECKED ebb_status ebb_builder_reopen(ebb_env *env, const ebb_graph *graph, ebb_builder **out);
 
 /* ---- check ------------------------------------------------------------------------------------- */
 
-/* Everything that must hold of a sealed graph, found again from nothing: ids, order, one producer,
- * types by the shape rules, roles, unique names, attributes in range. EBB_INTERNAL when a pass broke it,
- * with the node. Every pass's result is verified in tests and under --verify. */
+/* Checks everything that must hold for a sealed graph, from scratch: ids, order, one producer, types by the
+ * shape rules, roles, unique names, attributes in range. EBB_INTERNAL when a pass broke it, with the node.
+ * Every pass's result is verified in tests and under --verify. */
 EBB_CHECKED ebb_status ebb_graph_verify(ebb_env *env, const ebb_graph *graph);
 
 /* ---- text IR (docs/ir.md) ------------------------------------------------------------------------ */
@@ -161,10 +161,10 @@ void ebb_graph_print(ebb_text *text, const ebb_graph *graph);
 
 /* ---- calls (ebb/build.h) ------------------------------------------------------------------------ */
 
-/* No further call; what only the whole shows is checked. On failure, as while building, the first error. */
+/* Ends the calls and checks the whole. Returns the first error, also one from while building. */
 EBB_CHECKED ebb_status ebb_build_end(ebb_build *build);
-/* The graph that the declarations make where the dims are as in the options: what ebb_graph_parse gives for
- * the same in text. After ebb_build_end. For several threads at once, each with an env of its own. */
+/* Makes the graph of the declarations with the options' dims, the same as ebb_graph_parse makes from the
+ * equivalent text. After ebb_build_end. Several threads may call it at once, each with its own env. */
 EBB_CHECKED ebb_status ebb_build_graph(ebb_env *env, const ebb_build *build,
                                        const ebb_parse_options *options, ebb_graph **out);
 const char *ebb_build_name(const ebb_build *build); /* the graph's */
@@ -173,49 +173,49 @@ ebb_env *ebb_build_env(const ebb_build *build);
 /* ---- passes: new graph out -------------------------------------------------------------------------- */
 
 typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
-/* Composite ops (batch_norm, dropout, flatten) become what the mode needs: training statistics and their
- * update, or the running statistics; dropout vanishes in EBB_EVAL. Values keep their names; an output or
- * loss that becomes another value is a view of it under its own name. */
+/* Replaces composite ops (batch_norm, dropout, flatten) by the ops of the mode: training statistics and
+ * their update, or the running statistics; dropout vanishes in EBB_EVAL. Values keep their names; an output
+ * or loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
-/* `smooth` in (0, 1] becomes the attribute of each softmax_xent whose text does not say it. Before
+/* Sets the attribute `smooth`, in (0, 1], of each softmax_xent whose text does not set it. Before
  * ebb_lower. EBB_USAGE: there is no softmax_xent. */
 EBB_CHECKED ebb_status ebb_smooth_labels(ebb_env *env, const ebb_graph *graph, double smooth,
                                          ebb_graph **out);
 
-/* The forward pass of a lowered graph in 16 bits, `low`, as each op's facts say (ebb_low): operands are
- * cast where a value is first read in the other precision, once for all of its readers. Params, states,
- * inputs and outputs stay f32, under their names, and so do f64 and what reads it. Before ebb_fuse and
- * ebb_grad, whose gradients have the precision of what they belong to. Given and computed casts are values
- * like any other: kept or made again. EBB_USAGE: low is not of 16 bits. */
+/* Converts the forward pass of a lowered graph to the 16-bit dtype `low`, as each op's facts say (ebb_low):
+ * a value is cast where it is first read in the other precision, once for all of its readers. Params,
+ * states, inputs and outputs stay f32, under their names; f64 and its readers do not change. Before
+ * ebb_fuse and ebb_grad, whose gradients have the precision of their values. Casts are values like any
+ * other: kept or recomputed. EBB_USAGE: low does not have 16 bits. */
 EBB_CHECKED ebb_status ebb_lower_precision(ebb_env *env, const ebb_graph *graph, ebb_dtype low,
                                            ebb_graph **out);
 
-/* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
- * else reads what lies between (docs/passes.md). Before ebb_grad, whose gradients are then fused too.
- * Values that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any
- * result or gradient. */
+/* Fuses batch norm's apply, an added skip branch and the following activation into one op where nothing
+ * else reads the values between them (docs/passes.md). Before ebb_grad, whose gradients are then fused too.
+ * Values that match `names` (globs), or whose gradients match (%v.grad), stay. Changes no bit of any result
+ * or gradient. */
 EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                 uint32_t n_names, ebb_graph **out);
 
-/* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w
- * is named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
- * behind its second operand. EBB_BAD_INPUT: no loss, one that depends on no param, an op on the way without
- * a gradient, a composite op, a graph that has a backward already. */
+/* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w is
+ * named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
+ * after its second operand. EBB_BAD_INPUT: there is no loss, or it depends on no param; an op on the way
+ * has no gradient; a composite op; the graph already has a backward. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* The same of the loss times %scaler.scale, a new state that is `start` at first: for gradients of 16 bits.
- * Before ebb_scale_gradients. EBB_BAD_INPUT also where the loss is not f32. */
+/* ebb_grad of the loss times %scaler.scale, a new state that starts at `start`: for 16-bit gradients.
+ * Before ebb_scale_gradients. EBB_BAD_INPUT also when the loss is not f32. */
 EBB_CHECKED ebb_status ebb_grad_scaled(ebb_env *env, const ebb_graph *graph, double start, ebb_graph **out);
 
-/* After ebb_grad of a graph in 16 bits: backward reads casts of params that it makes itself, so that those
- * of forward end there. Changes no bit of a result. */
+/* After ebb_grad of a 16-bit graph: makes backward cast params itself, so that forward's casts die in
+ * forward. Changes no bit of a result. */
 EBB_CHECKED ebb_status ebb_recast_params(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* The same for any values and gradients: those of ys[i], weighed by the given value dys[i] of its type (or
- * EBB_NONE: ones), by wrt[i], whichever phases the nodes are of. The new graph is the old one, ids and all,
- * with the backward behind it, and grads[i] the gradient of wrt[i] in it; EBB_NONE: no y depends on it.
- * EBB_BAD_INPUT: as above, but for the loss. */
+/* As ebb_grad for any values: the gradients of ys[i], weighted by the given value dys[i] of its type
+ * (EBB_NONE: ones), with respect to wrt[i], whatever the nodes' phases. The new graph is the old one, with
+ * the same ids, followed by the backward; grads[i] is the gradient of wrt[i] in it, or EBB_NONE: no y
+ * depends on it. EBB_BAD_INPUT as for ebb_grad, except for the loss. */
 EBB_CHECKED ebb_status ebb_grad_of(ebb_env *env, const ebb_graph *graph, const ebb_id *ys,
                                    const ebb_id *dys, uint32_t n_y, const ebb_id *wrt, uint32_t n_wrt,
                                    ebb_id *grads, ebb_graph **out);
@@ -226,9 +226,10 @@ typedef struct ebb_sgd {
     bool decay_weights;            /* not of params of rank 0 and 1 */
 } ebb_sgd;
 /* Appends an update of each param that has a gradient: w' = w - lr * step, `lr` a scalar input named %lr.
- * Momentum %w.momentum is a state that starts at zero. The update stands right after its gradient is
- * complete and the old value's last reader; with `phased`, after the whole backward. Weight decay holds for
- * every param, or with decay_weights for those of rank 2 and more. Results: %w.next, %w.momentum.next. */
+ * Momentum %w.momentum is a state that starts at zero. The update comes right after its complete gradient
+ * and the old value's last reader; with `phased`, after the whole backward. Weight decay applies to every
+ * param, or with decay_weights for those of rank 2 and more. Results are named %w.next and
+ * %w.momentum.next. */
 EBB_CHECKED ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
                                    ebb_graph **out);
 
@@ -237,7 +238,7 @@ typedef struct ebb_adamw {
     bool decay_weights;                     /* not of params of rank 0 and 1 */
 } ebb_adamw;
 /* The same with AdamW (Loshchilov and Hutter, ICLR 2019). Its states start at zero: %w.exp_avg and
- * %w.exp_avg_sq of each param, and %adamw.step, a scalar that counts the steps. */
+ * %w.exp_avg_sq for each param, and %adamw.step, a scalar that counts the steps. */
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
 enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES }; /* of a param; their names: */
@@ -245,55 +246,56 @@ extern const char *const ebb_state_suffixes[EBB_N_STATES];
 
 /* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
  * gradient of a run is named %w.grad.part, the sum %w.grad; its bytes are the state %w.grad.sum, within the
- * step, which is to be 0 before the first run. Before clipping and an optimizer, which must be `phased`. */
+ * step, which must be 0 before the first run. Before clipping and an optimizer, which must be `phased`. */
 EBB_CHECKED ebb_status ebb_accumulate_gradients(ebb_env *env, const ebb_graph *graph, uint32_t n_parts,
                                                 ebb_graph **out);
 
-/* The graph with the params, states and constants of another one, in its order, whether it reads them or
- * not: plans of both then have them at the same places. EBB_BAD_INPUT: it reads one that is not there. */
+/* Gives the graph all params, states and constants of `like`, in its order, whether it reads them or not,
+ * so that plans of both place them alike. EBB_BAD_INPUT: it reads one that `like` lacks.
+ */
 EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, const ebb_graph *like,
                                         ebb_graph **out);
 
-/* Scales the params' gradients so that their norm, all together, is at most max_norm (> 0). The gradient
- * that was is named %w.grad.whole, and %w.grad the scaled one. All of them are alive at once. Before an
- * optimizer. */
+/* Scales the params' gradients so that their joint norm is at most max_norm (> 0). The original gradient is
+ * named %w.grad.whole, the scaled one %w.grad. All of them are alive at once. Before an optimizer. */
 EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
                                           ebb_graph **out);
 
-/* After ebb_grad_scaled: gives each param the gradient of the loss itself, in f32, clipped to max_norm as
- * above where that is not 0, and makes every update depend on all gradients being finite: %scaler.apply,
- * which an optimizer reads, too. A step whose gradients are not leaves params and states as they were, but
- * for the scaler's own: the scale, how many steps in a row were finite (%scaler.clean), and how many were
- * not in all (%scaler.skipped). All gradients are alive at once, in the precision that they have. Constants
- * are those of loss_scale. Before an optimizer. EBB_BAD_INPUT: an update's result is read in the step. */
+/* After ebb_grad_scaled: gives each param the gradient of the unscaled loss, in f32, clipped to max_norm as
+ * above if that is not 0, and makes every update depend on all gradients being finite: %scaler.apply, which
+ * an optimizer reads too. Otherwise the step leaves params and states unchanged, except the scaler's: the
+ * scale, the number of finite steps in a row (%scaler.clean), and of skipped steps (%scaler.skipped). All
+ * gradients are alive at once, in their own precision. Constants are those of loss_scale. Before an
+ * optimizer. EBB_BAD_INPUT: an update's result is read in the step. */
 EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
                                            ebb_graph **out);
-#define EBB_SCALER_START   32768 /* what f16 trains with at first: docs/decisions/0044-loss-scale.md */
+#define EBB_SCALER_START   32768 /* the initial scale of f16: docs/decisions/0044-loss-scale.md */
 /* The names of the scaler's values. */
 #define EBB_SCALER_SCALE   "scaler.scale"
 #define EBB_SCALER_CLEAN   "scaler.clean"
 #define EBB_SCALER_SKIPPED "scaler.skipped"
 #define EBB_SCALER_APPLY   "scaler.apply"
 
-/* Identities of real numbers (algebra.c), which change bits; names stay. Before ebb_fuse and ebb_grad. */
+/* Applies identities of real numbers (algebra.c), which change bits; names stay. Before ebb_fuse and
+ * ebb_grad. */
 EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
- * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs
- * stay; params, states and constants that nobody reads go. Never changes a result's bits. */
+/* Removes nodes that nothing reads (effects, outputs and the loss stay, so first mark the gradients to be
+ * kept), merges equal pure nodes of the same phase, and drops views that change nothing. Inputs stay;
+ * unread params, states and constants go. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* relu's gradient reads a bit for each element of y where nothing else in backward reads y, so that y need
- * not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
+/* Makes relu's gradient read a bit for each element of y where nothing else in backward reads y, so that y
+ * need not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Makes chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where that
- * cannot make any schedule's peak larger (docs/passes.md). Last, for a backend that has its kernel. Never
- * changes a result's bits. */
+/* Fuses chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where no
+ * schedule's peak can grow (docs/passes.md). Last, for a backend that has its kernel. Never changes a
+ * result's bits. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
- * too: gradients for a test, activations to look at. EBB_USAGE when a name fits nothing. */
+/* Also marks the named values (with or without the %; globs skip given values) as outputs: gradients for a
+ * test, activations to inspect. EBB_USAGE when a name matches nothing. */
 EBB_CHECKED ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                         uint32_t n_names, ebb_graph **out);
 

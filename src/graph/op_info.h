@@ -1,7 +1,7 @@
-/* graph/op_info.h: what an op is: its traits, and one use of it. Which ops there are: ops/ops.h. Outside of
- * the room: op.h, which has both.
+/* graph/op_info.h: defines an op's traits, and a call of one. The list of ops is in ops/ops.h; code outside
+ * the room includes op.h, which has both.
  *
- * Generic code reads the traits and never asks which op it has. */
+ * Generic code reads the traits and never switches on the op. */
 #ifndef EBB_GRAPH_OP_INFO_H
 #define EBB_GRAPH_OP_INFO_H
 
@@ -27,7 +27,7 @@ typedef enum ebb_family {
 #include "graph/families.def"
     EBB_N_FAMILIES
 } ebb_family;
-/* By an op's name, as constants. */
+/* An op's family and kind by its name, as constants. */
 #define EBB_FAMILY_OF(op) ((ebb_family)EBB_FAMILY_OF_##op)
 #define EBB_KIND_OF(op)   ((ebb_op_kind)EBB_KIND_OF_##op)
 enum {
@@ -43,13 +43,13 @@ enum {
 #include "graph/ops.def"
 };
 
-/* One use of an op: all that a shape rule, a cost or a kernel needs to know. */
+/* One use of an op: all that a shape rule, a cost or a kernel needs. */
 typedef struct ebb_call {
     const struct ebb_op_info *op;
-    const ebb_type *in, *out; /* out is written by infer, read by everyone else */
+    const ebb_type *in, *out; /* out is written by infer and read by all others */
     uint32_t n_in, n_out;
     const ebb_attr *attr;
-    uint32_t choice; /* which of a backend's implementations: see its facts. 0: the first */
+    uint32_t choice; /* which of a backend's implementations, see its facts; 0: the first */
 } ebb_call;
 
 typedef enum ebb_attr_kind {
@@ -81,11 +81,11 @@ typedef enum ebb_effect {
     EBB_ORDERED   /* I/O, asserts: keeps its order, runs once */
 } ebb_effect;
 
-/* When an op of a training step with 16-bit activations runs in 16 bits: sums and what grows stay in f32.
+/* When an op of a training step with 16-bit activations runs in 16 bits: sums and growing values stay f32.
  */
 typedef enum ebb_low {
     EBB_RUNS_WIDE,    /* never: its operands are f32 */
-    EBB_RUNS_FOLLOWS, /* where an operand that is computed is of 16 bits: the others are cast */
+    EBB_RUNS_FOLLOWS, /* if a computed operand has 16 bits: the others are cast */
     EBB_RUNS_LOW      /* always: its operands are cast */
 } ebb_low;
 
@@ -94,10 +94,10 @@ typedef struct ebb_cost {
     int64_t bytes; /* read and written */
 } ebb_cost;
 
-struct ebb_rewriter; /* what grad and lower rules emit into */
-struct ebb_rule;     /* a shape rule that is being matched */
+struct ebb_rewriter; /* grad and lower rules emit nodes into it */
+struct ebb_rule;     /* a shape rule during matching */
 
-/* One way to do a choice: another op on some of its operands, with its attributes and results. */
+/* One way to implement a choice: another op on some of its operands, with its attributes and results. */
 typedef struct ebb_op_way {
     const char *name; /* in plans */
     const struct ebb_op_info *op;
@@ -109,7 +109,8 @@ typedef struct ebb_op_info {
     ebb_opcode code;
     ebb_family family;
     uint32_t min_in, max_in, n_out;
-    /* Of an op with fewer results in some calls: how many by its attributes, 1 to n_out. NULL: n_out. */
+    /* For an op with fewer results in some calls: their number by its attributes, 1 to n_out. NULL:
+     * n_out. */
     uint32_t (*results)(const ebb_attr *attr);
     const ebb_attr_info *attrs;
     uint32_t n_attrs;
@@ -122,26 +123,27 @@ typedef struct ebb_op_info {
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
-    bool conditional; /* its last operand, a bool that may be left out: where it is false, what the call
-                       * updates stays as it is */
+    bool conditional; /* its last operand is an optional bool; if it is false, the call updates nothing */
     bool view;        /* its kind: output 0 is the bytes of input 0 */
-    bool pointwise; /* its kind: each element of its one result is of its operands' elements at its place */
-    bool moves;     /* elements of any dtype become elements of its results, as they are */
-    uint32_t places_on; /* operand 1 is of places on an axis of operand 0: which, from 1 on; 0: it is not */
-    bool fuses;         /* stands for several ops; backends may be without it (their api's `fuses`) */
-    /* Pointwise only, a bit for each operand: a vector [c] that lies along axis 1. The others are broadcast
-     * as in NumPy. */
+    bool pointwise;   /* its kind: each element of its one result depends on its operands' elements at the
+                       * same place */
+    bool moves;       /* its results' elements are its operands' elements, of any dtype, unchanged */
+    uint32_t
+        places_on; /* operand 1 holds indices along an axis of operand 0: the axis + 1; 0: it does not */
+    bool fuses;    /* stands for several ops; backends may lack it (their api's `fuses`) */
+    /* Pointwise only, a bit for each operand: a vector [c] along axis 1. The others are broadcast as in
+     * NumPy. */
     uint32_t by_channel;
-    /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
-     * takes the same way. Empty: the op itself. */
+    /* The ways of a choice, which has no kernel: the search picks one, way 0 without a reason for another.
+     * Every run takes the same way. Empty: not a choice. */
     const ebb_op_way *ways;
     uint32_t n_ways;
 
     /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
      * shapes and the rule; env carries the text. */
     ebb_status (*infer)(ebb_env *env, const ebb_call *call, ebb_type *out);
-    /* For the generic infer: the shape rule (ops/rule.h), and what it cannot say, or NULL. `bind` sets
-     * letters that neither an operand nor the rule binds and checks what is left to check. */
+    /* For the generic infer: the shape rule (ops/rule.h), and `bind` (may be NULL) for what it cannot
+     * express: it sets letters that neither an operand nor the rule binds, and makes further checks. */
     const char *rule;
     ebb_status (*bind)(ebb_env *env, const ebb_call *call, struct ebb_rule *rule);
 
@@ -151,35 +153,35 @@ typedef struct ebb_op_info {
     /* Emits gradient nodes. dout[i] is the gradient of result i, or EBB_NONE when none arrives. For each
      * input that wants one, ebb_grad_give(). NULL: not differentiable. */
     void (*grad)(struct ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
-    /* For the generic grad, of input 0: one op, and what it reads (ops/rule.h). */
+    /* For the generic grad, of input 0: one op, and its operands (ops/rule.h). */
     const struct ebb_op_info *grad_op;
     const char *grad_reads;
 
-    /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
+    /* Composite only: emits the replacing nodes and sets the results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
 
-/* An op's attributes in its schema's order, from a caller's by name; those that are not given are defaults.
+/* Fills an op's attributes in its schema's order from a caller's by name; the others get their defaults.
  * EBB_BAD_INPUT with the op and the attribute: unknown, too long, missing or out of range. */
 EBB_CHECKED ebb_status ebb_attrs_fill(ebb_env *env, const ebb_op_info *op,
                                       const ebb_build_attribute *attributes, uint32_t n,
                                       ebb_attr attr[EBB_MAX_ATTRS]);
 
-/* Results of a call with these attributes. */
+/* The number of results of a call with these attributes. */
 static inline uint32_t ebb_op_results(const ebb_op_info *op, const ebb_attr *attr) {
     return op->results ? op->results(attr) : op->n_out;
 }
 
-/* Does a pair of may_overwrite hold for this call? The call has both, of one shape and with
- * as many bytes an element: a smaller operand that is broadcast is read after it would have been written
- * over. */
+/* Whether a pair of may_overwrite applies to this call: it has both, with the same shape and bytes per
+ * element (a smaller operand that is broadcast would be read after it was overwritten). */
 static inline bool ebb_may_lie_over(const ebb_call *call, ebb_pair pair) {
     if (pair.in >= call->n_in || pair.out >= call->n_out) return false;
     const ebb_type *in = &call->in[pair.in], *out = &call->out[pair.out];
     return ebb_type_same_shape(in, out) && ebb_dtype_bytes(in->dtype) == ebb_dtype_bytes(out->dtype);
 }
 
-/* What a node runs by a way: itself when it is no choice. in: the values that it reads then, n_in of them.
+/* The op that a node runs under a way: its own when it is not a choice. in: the n_in values that it then
+ * reads.
  */
 static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way,
                                               ebb_id in[EBB_MAX_OPERANDS], uint32_t *n_in) {
@@ -189,7 +191,7 @@ static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way
     return w ? w->op : node->op;
 }
 
-/* The call that a node is by a way, its types gathered into in_types and out_types; in as above. */
+/* A node's call under a way, with its types gathered into in_types and out_types; in as above. */
 static inline ebb_call ebb_node_call(const ebb_graph *graph, const ebb_node *node, uint32_t way,
                                      ebb_id in[EBB_MAX_OPERANDS], ebb_type in_types[EBB_MAX_OPERANDS],
                                      ebb_type out_types[EBB_MAX_RESULTS]) {

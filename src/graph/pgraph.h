@@ -1,4 +1,5 @@
-/* graph/pgraph.h: the planning graph, ebb.graph/1: all that the planner and the search ever see.
+/* graph/pgraph.h: defines the planning graph, ebb.graph/1, the only view that the planner and the search
+ * have.
  *
  * It says how many bytes each value has, what each op reads and writes, how long it takes, and what
  * it may do to memory. It knows no shapes and no kernels, so any framework's graph can be planned.
@@ -38,9 +39,8 @@ static inline bool ebb_role_persistent(ebb_role r) {
 
 typedef struct ebb_pvalue {
     const char *name;
-    const char
-        *shape;    /* "f32[32,64,56,56]", for people alone: nothing is computed from it. NULL: not told */
-    int64_t bytes; /* >= 0; 0 is a control edge and owns nothing */
+    const char *shape; /* "f32[32,64,56,56]", for people only, never computed with. NULL: unknown */
+    int64_t bytes;     /* >= 0; 0 is a control edge and owns nothing */
     ebb_role role;
     ebb_id producer; /* op, or EBB_NONE when given */
     uint32_t result; /* position in the producer's outputs */
@@ -55,7 +55,7 @@ typedef struct ebb_view {
     int64_t offset_bytes; /* >= 0; offset + out's bytes <= in's bytes */
 } ebb_view;
 
-/* Another way to do an op; fields that the JSON leaves out are the op's own. */
+/* Another implementation of an op; fields that the JSON leaves out are the op's own. */
 typedef struct ebb_alternative {
     const char *name;
     const ebb_id *in; /* n_in of the op, if has_inputs; else NULL */
@@ -81,16 +81,15 @@ typedef struct ebb_pop {
     uint32_t n_update;
     const ebb_view *views;
     uint32_t n_views;
-    const char
-        *listed; /* name of the way that it is as listed; NULL: it has none. Nothing is computed from it */
+    const char *listed; /* name of the listed implementation, for people only; NULL: none */
     const ebb_alternative *alternatives;
     uint32_t n_alternatives;
-    ebb_id origin; /* the op of the graph that was planned; its own id before a rewrite */
+    ebb_id origin; /* the op in the planned graph; its own id before a rewrite */
 } ebb_pop;
 
 /* Where the ops' times come from, when they are not a backend's built-in model's or the file's own. */
 typedef struct ebb_cost_origin {
-    const char *machine; /* that they were measured on; NULL: none of this is known */
+    const char *machine; /* where they were measured; NULL: none of this is known */
     const char *id;      /* of the costs file */
     int64_t n_measured, n_calibrated, n_built_in; /* ops, views aside; >= 0 */
 } ebb_cost_origin;
@@ -109,7 +108,7 @@ typedef struct ebb_pgraph {
 
 /* ---- building ---------------------------------------------------------------------------- */
 
-/* A draft is filled freely by its maker, then sealed. Arrays put into it must live in draft->arena. */
+/* A draft is filled freely, then sealed. Arrays in it must live in draft->arena. */
 typedef struct ebb_pdraft {
     ebb_arena arena;
     const char *name;
@@ -123,30 +122,30 @@ typedef struct ebb_pdraft {
 void ebb_pdraft_init(ebb_pdraft *draft, ebb_env *env);
 void ebb_pdraft_deinit(ebb_pdraft *draft);
 /* Checks every rule of ebb.graph/1 and gives the sealed graph; the draft is empty afterwards, also on
- * failure. `where` prefixes error texts (a file name). Rules: ids in range; each value produced at
- * most once, and before its readers; given values are exactly the given roles, and no given role is
- * produced except by an `update` of a value of the same role and bytes; pairs and views within
- * range, a view within its base, at most one view/update per output; at most one update per param or
- * state, after all its listed readers (through views and under alternatives too), and no output a view
- * of it; what a view or an update stands on is the same under every alternative; `after` names an earlier
- * op; alternatives' inputs available; sums of bytes and times fit in int64. Names that are NULL are filled
- * in ("v3", "op3"). Errors: EBB_BAD_INPUT, EBB_NO_MEMORY. O(values + edges). */
+ * failure. `where` prefixes error texts (a file name). Rules: ids in range; each value produced at most
+ * once, and before its readers; given values are exactly the given roles, and no given role is produced
+ * except by an `update` of a value of the same role and bytes; pairs and views within range, a view within
+ * its base, at most one view/update per output; at most one update per param or state, after all its listed
+ * readers (through views and under alternatives too), and no output a view of it; the target of a view or
+ * update is the same under every alternative; `after` names an earlier op; alternatives' inputs available;
+ * sums of bytes and times fit in int64. NULL names are filled in ("v3", "op3"). Errors: EBB_BAD_INPUT,
+ * EBB_NO_MEMORY. O(values + edges). */
 EBB_CHECKED ebb_status ebb_pdraft_seal(ebb_pdraft *draft, const char *where, ebb_pgraph **out);
 void ebb_pgraph_destroy(ebb_pgraph *graph); /* NULL is allowed */
 
 /* ---- seams: ebb.graph/1 -------------------------------------------------------------------- */
 
-/* The members of a graph object that is already parsed, for plan files, which contain one. */
+/* Reads a graph from a parsed object, for plan files, which contain one. */
 EBB_CHECKED ebb_status ebb_pgraph_read(ebb_env *env, const char *where, const ebb_json *json,
                                        ebb_pgraph **out);
 EBB_CHECKED ebb_status ebb_pgraph_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                         ebb_pgraph **out);
-/* One value or op a line. key as ebb_json_begin. Reading it back gives an equal graph. */
+/* Prints one value or op per line. key as in ebb_json_begin. Reading it back gives an equal graph. */
 void ebb_pgraph_print(ebb_json_out *json, const char *key, const ebb_pgraph *graph);
 
 /* ---- small facts ------------------------------------------------------------------------------ */
 
-/* What op does under an alternative (EBB_NONE = as listed): borrowed lists. */
+/* An op's fields under an alternative (EBB_NONE = as listed); the lists are borrowed. */
 typedef struct ebb_pop_way {
     const ebb_id *in;
     uint32_t n_in;
@@ -156,23 +155,22 @@ typedef struct ebb_pop_way {
 } ebb_pop_way;
 ebb_pop_way ebb_pop_under(const ebb_pop *op, uint32_t alternative);
 
-/* What the in-place rule asks of whoever plays the steps. `step` is the step at hand, as the caller keeps
- * it, and a storage is a number of the caller's. */
+/* Callbacks for the in-place rule, from the code that plays the steps. `step` is the caller's current step,
+ * and a storage is a number of the caller's. */
 typedef struct ebb_in_place {
     uint32_t (*storage)(const void *step, uint32_t in); /* EBB_NONE: no transient bytes */
-    /* Nothing needs it after the step, and no output of the step lies in it so far. */
+    /* Nothing needs it after the step, and no output of the step is in it so far. */
     bool (*dies)(const void *step, uint32_t storage);
-    /* The input begins at its first byte, and it has so many, rounded up. */
+    /* The input begins at its first byte, and its rounded size is `bytes`. */
     bool (*fits)(const void *step, uint32_t in, uint32_t storage, int64_t bytes);
 } ebb_in_place;
 
 /* The in-place rule: the storage that output `out` of the step is written over, or EBB_NONE. It is the
  * storage of the first input, in the order of the pairs, that dies, fits, and has no other of the n_in
- * inputs in it, not even the same value read twice. Asked for each output that is no view and no update, in
- * order. n_in 0: `dies` tells of other inputs, too. O(pairs + n_in for each that dies and fits).
+ * inputs in it, not even the same value read twice. Call it for each output that is no view and no update,
+ * in order. n_in 0: `dies` also considers the other inputs. O(pairs + n_in for each that dies and fits).
  *
- * Inline because the search asks this more often than anything else: with a constant `by`, nothing is
- * called. */
+ * Inline because the search calls this most: with a constant `by` the callbacks are inlined too. */
 static inline uint32_t ebb_in_place_find(const ebb_in_place *by, const void *step, uint32_t n_in,
                                          const ebb_pair *pairs, uint32_t n_pairs, uint32_t out,
                                          int64_t bytes) {
@@ -188,27 +186,27 @@ static inline uint32_t ebb_in_place_find(const ebb_in_place *by, const void *ste
     return EBB_NONE;
 }
 
-/* Whatever its flag says, what acts on the world or replaces a param runs exactly once. */
+/* An ordered op or an update runs exactly once, whatever its flag says. */
 static inline bool ebb_pop_repeatable(const ebb_pop *op) {
     return op->recomputable && !op->ordered && op->n_update == 0;
 }
 
-/* Per value the value whose bytes it is: the base of a view's base and so on; itself otherwise. In arena;
- * NULL when memory is out. O(values + views). */
+/* For each value, the value whose bytes it shares: through views, the last base; otherwise itself. In
+ * arena; NULL when memory is out. O(values + views). */
 ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph);
 
-/* By itself, whoever reads what it makes; also an optional op, when that is an output or an update. */
+/* Whether an op must run regardless of readers: it is not optional, or it makes an output or an update. */
 bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
 
-/* In the graph's own order no op comes after one of a later phase: a schedule keeps them so. */
+/* Whether no op comes after one of a later phase in the graph's order; a schedule then keeps this. */
 bool ebb_pgraph_phases_apart(const ebb_pgraph *graph);
 
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
-/* Of each op once, as listed; optional ops only where something reads what they make. EBB_NO_MEMORY. */
+/* The time of each op once, as listed; optional ops only where their results are read. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_pgraph_once_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
-/* What must run, once and by its fastest way, and what that way cannot do without: no schedule takes less.
- * EBB_NO_MEMORY. O(values + edges). */
+/* A lower bound on any schedule's time: each op that must run, and the ops that it cannot do without, once,
+ * by its fastest alternative. EBB_NO_MEMORY. O(values + edges). */
 EBB_CHECKED ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
 
 /* A schedule: which ops run, in what order, how often, by which alternative. */

@@ -1,14 +1,14 @@
-/* graph/walk.h: the elements of a tensor in the order of its bytes, and where each finds its counterparts
+/* graph/walk.h: walks over the elements of a tensor in the order of its bytes, and finds their counterparts
  * in the operands.
  *
- * What broadcast, permuted, sliced and reduced operands mean for addresses, said once for shape rules and
+ * It defines the addressing of broadcast, permuted, sliced and reduced operands once, for shape rules and
  * kernels. The element at place p[0], ..., p[n_dims - 1] of a walk (the last runs fastest) has its
  * counterpart in operand j at element
  *
  *     first[j] + sum over d of p[d] * stride[j][d]
  *
- * of the operand's bytes. Rank 4 is stored channels-last; a walk knows, those who use it need not.
- * ebb_walk_end makes one dimension of neighbours that are one run in the tensor and in every operand, so
+ * of the operand's bytes. Rank 4 is stored channels-last; a walk accounts for that, so its users need not.
+ * ebb_walk_end merges neighbouring dimensions that are contiguous in the tensor and in every operand, so
  * that a plain pair of tensors has a walk of one dimension.
  *
  *     ebb_walk w;
@@ -35,44 +35,43 @@ typedef struct ebb_walk {
     uint32_t n_dims, n_operands; /* n_dims >= 1 after ebb_walk_end */
     int64_t size[EBB_MAX_RANK];
     int64_t stride[EBB_WALK_OPERANDS][EBB_MAX_RANK], first[EBB_WALK_OPERANDS]; /* in elements */
-    /* Until ebb_walk_end: what it is over, and its logical axis of each dimension. */
+    /* Until ebb_walk_end: the tensor walked over, and the logical axis of each dimension. */
     const ebb_type *tensor;
     uint32_t axis[EBB_MAX_RANK];
 } ebb_walk;
 
-/* Over all elements of a tensor, none of its axes left out; over those of a set of axes (bit a: axis a)
- * alone. */
+/* Begin a walk over all elements of a tensor, or over a set of its axes only (bit a: axis a). */
 void ebb_walk_begin(ebb_walk *walk, const ebb_type *tensor);
 void ebb_walk_begin_axes(ebb_walk *walk, const ebb_type *tensor, uint32_t axes);
 
-/* The next operand. along[a]: its axis that runs with axis a of the tensor, or EBB_NONE; an axis of one
- * place stays where it is. begin and step: of the operand's axes, NULL for 0 and 1. */
+/* Adds an operand. along[a]: its axis that runs with axis a of the tensor, or EBB_NONE; an axis of size 1
+ * does not move. begin and step: of the operand's axes, NULL for 0 and 1. */
 void ebb_walk_operand(ebb_walk *walk, const ebb_type *operand, const uint32_t along[EBB_MAX_RANK],
                       const int64_t *begin, const int64_t *step);
-/* The next operand, broadcast as in NumPy: last axes are laid beside last axes. */
+/* Adds an operand broadcast as in NumPy, aligned at the last axes. */
 void ebb_walk_broadcast(ebb_walk *walk, const ebb_type *operand);
 void ebb_walk_end(ebb_walk *walk);
 
-/* Which axis of x runs with each axis of `to`, whose set `axes` (bits) x lacks, and perhaps the first of
- * the others. false when x has more axes than are left. */
+/* Finds which axis of x runs with each axis of `to`; x lacks the axes in the set `axes` (bits), and perhaps
+ * the first of the others. false when x has more axes than are left. */
 bool ebb_broadcast_along(const ebb_type *x, const ebb_type *to, uint32_t axes,
                          uint32_t along[EBB_MAX_RANK]);
 /* The shape that operands are broadcast to, into the dims of *out; false when two sizes differ and neither
  * is 1, with the two operands in pair. */
 bool ebb_broadcast_shape(const ebb_type *const *operands, uint32_t n, ebb_type *out, uint32_t pair[2]);
 
-/* A whole walk over a tensor, whose operand 0 is the elements' logical order: row-major, whatever the rank.
+/* Makes a complete walk over a tensor whose operand 0 gives the elements' logical (row-major) order.
  */
 void ebb_walk_begin_logical(ebb_walk *walk, const ebb_type *tensor);
 
-/* Elements of the walk. */
+/* The number of elements of the walk. */
 static inline int64_t ebb_walk_count(const ebb_walk *walk) {
     int64_t count = 1;
     for (uint32_t d = 0; d < walk->n_dims; d++) count *= walk->size[d];
     return count;
 }
 
-/* A place on a walk: how far it is along each dimension, and where the operands are. */
+/* A place on a walk: its position along each dimension, and the operands' elements. */
 typedef struct ebb_walk_place {
     int64_t at[EBB_MAX_RANK], element[EBB_WALK_OPERANDS];
 } ebb_walk_place;
@@ -87,7 +86,7 @@ static inline ebb_walk_place ebb_walk_place_of(const ebb_walk *walk, int64_t i) 
     return p;
 }
 
-/* n places on, which do not leave the last dimension but may end it. */
+/* Moves n places on, at most to the end of the last dimension. */
 static inline void ebb_walk_on(const ebb_walk *walk, ebb_walk_place *p, int64_t n) {
     uint32_t d = walk->n_dims - 1;
     p->at[d] += n;

@@ -1,6 +1,6 @@
-/* plan/json_members.h: the members of a JSON object as raw text. Private to the room.
+/* plan/json_members.h: reads the members of a JSON object as raw text. Private to the room.
  *
- * A certificate carries members that only its maker understands; a plan keeps them as they are written.
+ * A certificate has members that only its maker understands; a plan keeps them as written.
  */
 #ifndef EBB_PLAN_JSON_MEMBERS_H
 #define EBB_PLAN_JSON_MEMBERS_H
@@ -15,7 +15,7 @@ typedef struct ebb_json_member {
 } ebb_json_member;
 
 /* Steps through an object's members: start with *at at its '{', end past the text. false when there are no
- * more, or the text is no JSON. Never reads at or past end. */
+ * more, or the text is not JSON. Never reads at or past end. */
 bool ebb_json_member_next(const char **at, const char *end, ebb_json_member *out);
 bool ebb_json_member_is(const ebb_json_member *member, const char *key);
 /* Puts `"key": value` in the printer's own spacing. */

@@ -1,5 +1,6 @@
-/* plan: the type of a plan, its file form ebb.plan/1, and nothing that makes or judges one. The planner
- * makes it, audit judges it, exec runs it and report explains it; they share this room and not one another.
+/* plan: defines the type of a plan and its file form, ebb.plan/1, but nothing that makes or checks one. The
+ * planner makes it, audit checks it, exec runs it and report explains it; they share this room but do not
+ * include one another.
  *
  *     step     0   1   2   3
  *     x       |===========|         a buffer: one life of one value, [lower, upper) = [0, 3)
@@ -49,10 +50,10 @@ struct ebb_plan {
     const char *bound_json; /* further members of the certificate as a JSON object text, or NULL */
 };
 
-/* A deep copy of a planning graph, so that a plan outlives what it was made from. The caller's.
+/* Makes a deep copy of a planning graph, so that a plan outlives its source. The caller owns it.
  * EBB_NO_MEMORY. O(values + edges). */
 EBB_CHECKED ebb_status ebb_plan_copy_graph(ebb_env *env, const ebb_pgraph *graph, ebb_pgraph **out);
-/* The same plan, said to be for this budget (-1: none). The caller's. EBB_NO_MEMORY. */
+/* Makes a copy of the plan that records this budget (-1: none). The caller owns it. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_plan_copy(ebb_env *env, const ebb_plan *plan, int64_t budget_bytes,
                                      ebb_plan **out);
 /* Sets baseline and certificate; texts are copied. */
@@ -60,7 +61,7 @@ EBB_CHECKED ebb_status ebb_plan_certify(ebb_plan *plan, int64_t baseline_arena_b
                                         int64_t baseline_total_bytes, int64_t baseline_time_ns,
                                         int64_t bound_time_ns, const char *kind, const char *json);
 
-/* ebb.plan/1 as text and from text. */
+/* Print and parse ebb.plan/1. */
 void ebb_plan_print(ebb_json_out *json, const ebb_plan *plan);
 EBB_CHECKED ebb_status ebb_plan_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                       ebb_plan **out);

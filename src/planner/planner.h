@@ -1,9 +1,9 @@
-/* planner: *where* each byte lives. A scheduled planning graph goes in, a plan comes out.
+/* planner: decides *where* each byte lives: turns a scheduled planning graph into a plan.
  *
  *     live -> inplace -> rows -> pack -> check -> plan (-> audit)
  *
- * It is not the place where anything is dropped or reordered: the op order it is given is the
- * schedule. One value of that graph = one life = one buffer.
+ * It drops and reorders nothing: the op order that it gets is the schedule. One value of that graph = one
+ * life = one buffer.
  *
  * Storage: buffers that share bytes on purpose (a view and its base, an in-place output and the
  * input that it overwrites) are one *storage*: one row for the packer. The in-place rule is
@@ -23,11 +23,11 @@
 
 #include "plan/plan.h"
 
-/* Reuse that the planner may make. */
+/* The reuse that the planner may make. */
 typedef enum ebb_reuse {
-    EBB_REUSE_NONE,    /* every buffer its own bytes for the whole step: the naive baseline */
+    EBB_REUSE_NONE,    /* every buffer has its own bytes for the whole step: the naive baseline */
     EBB_REUSE_LIVE,    /* dead bytes are reused, nothing is overwritten in place */
-    EBB_REUSE_IN_PLACE /* and outputs over dying inputs */
+    EBB_REUSE_IN_PLACE /* also, outputs overwrite dying inputs */
 } ebb_reuse;
 
 /* ---- live: find facts ---------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ typedef struct ebb_lives {
     uint32_t n_steps;
 } ebb_lives;
 
-/* Lifetimes; views and updates joined to their storages. In arena. O(values + edges). */
+/* Finds lifetimes, and joins views and updates to their storages. In arena. O(values + edges). */
 EBB_CHECKED ebb_status ebb_live(ebb_arena *arena, const ebb_pgraph *scheduled, ebb_lives *out);
 /* Joins storages by the in-place rule above; the result replaces *lives. O(values + edges). */
 EBB_CHECKED ebb_status ebb_inplace(ebb_arena *arena, const ebb_pgraph *scheduled, int64_t alignment,
@@ -64,7 +64,7 @@ EBB_CHECKED ebb_status ebb_max_live(ebb_env *env, const ebb_pgraph *scheduled, c
 /* ---- plan -------------------------------------------------------------------------------------------- */
 
 typedef struct ebb_plan_request {
-    const ebb_pgraph *graph;     /* what was asked for: copied into the plan */
+    const ebb_pgraph *graph;     /* the requested graph, copied into the plan */
     const ebb_pgraph *scheduled; /* its rewrite: the schedule, each op under its chosen alternative */
     const uint32_t *alternative; /* [graph->n_ops] chosen alternative of each op, or NULL = as listed */
     const char *backend;
@@ -72,15 +72,15 @@ typedef struct ebb_plan_request {
     int64_t alignment; /* power of two */
     ebb_reuse reuse;
     uint32_t n_workers;   /* for packing */
-    int64_t budget_bytes; /* of the total; the packer is asked for what it leaves the arena; -1: none */
-    bool quick;           /* .. with little effort: the caller has another schedule to try */
-    uint64_t deadline_ns; /* of that, on the env's clock; 0: none. When it strikes, the offsets depend on
-                             the machine */
+    int64_t budget_bytes; /* of the total; the packer gets what it leaves for the arena; -1: none */
+    bool quick;           /* pack with little effort: the caller has another schedule to try */
+    uint64_t deadline_ns; /* of packing, on the env's clock; 0: none. When it is reached, the offsets depend
+                             on the machine */
 } ebb_plan_request;
 
-/* live, inplace, pack with its row check, and the table of steps and buffers. Baseline figures are set
- * equal to the plan's own and the certificate to {0, "none"}: the engine fills them with ebb_plan_certify.
- * Errors: EBB_NO_MEMORY, EBB_USAGE (alignment), EBB_BAD_INPUT (sums overflow), EBB_INTERNAL (the row check
- * found a fault, or scheduled is no rewrite of graph). */
+/* Runs live, inplace, and pack with its row check, and makes the table of steps and buffers. Baseline
+ * figures are set equal to the plan's own and the certificate to {0, "none"}: the engine fills them with
+ * ebb_plan_certify. Errors: EBB_NO_MEMORY, EBB_USAGE (alignment), EBB_BAD_INPUT (sums overflow),
+ * EBB_INTERNAL (the row check found a fault, or scheduled is no rewrite of graph). */
 EBB_CHECKED ebb_status ebb_plan_make(ebb_env *env, const ebb_plan_request *request, ebb_plan **out);
 #endif

@@ -1,6 +1,6 @@
-/* env: memory, errors and the log, and what grows: arenas, arrays, text.
+/* env: provides memory, errors and the log, and growing containers: arenas, arrays, text.
  *
- * Sizes: every product or sum of sizes that come from outside goes through the checked helpers of plain.
+ * Sizes: products and sums of sizes from outside use the checked helpers of plain.
  */
 #ifndef EBB_BASE_ENV_H
 #define EBB_BASE_ENV_H
@@ -11,18 +11,18 @@
 
 /* ---- memory, errors, log ---- */
 
-/* Sets the error text (printf style, cut at 1023 bytes; control bytes are shown as \xNN so that
- * a hostile name cannot reach a terminal) and returns status, so that `return ebb_fail(...)`
- * reads as one sentence. */
+/* Sets the error text (printf style, truncated at 1023 bytes; control bytes are shown as \xNN so that a
+ * hostile name cannot reach a terminal) and returns status, so that `return ebb_fail(...)` reads as one
+ * sentence. */
 EBB_PRINTF(3, 4) ebb_status ebb_fail(ebb_env *env, ebb_status status, const char *format, ...);
-/* While held, ebb_fail leaves the text alone: for putting away what an error has broken, which may fail,
- * too. Not while workers run. */
+/* While held, ebb_fail does not change the text: for the cleanup after an error, which may itself fail. Not
+ * while workers run. */
 void ebb_env_hold_error(ebb_env *env, bool held);
 EBB_PRINTF(3, 4) void ebb_log(ebb_env *env, ebb_log_level level, const char *format, ...);
 uint64_t ebb_clock_ns(const ebb_env *env);
 bool ebb_stop_asked(const ebb_env *env);
-/* While held, no stop is asked: for what must still be done with an answer, and ends soon by itself. Not
- * while workers run. */
+/* While held, ebb_stop_asked is false: for short work that must still be done with an answer. Not while
+ * workers run. */
 void ebb_env_hold_stop(ebb_env *env, bool held);
 
 /* Uninitialised memory; NULL sets the error text (EBB_NO_MEMORY, with the bytes). bytes 0 gives a
@@ -49,7 +49,7 @@ void ebb_arena_deinit(ebb_arena *arena); /* frees everything; safe on a zeroed s
  * overflows. n == 0 gives a valid pointer. */
 void *ebb_arena_alloc(ebb_arena *arena, size_t n, size_t size);
 #define EBB_NEW(arena, type, n) ((type *)ebb_arena_alloc((arena), (size_t)(n), sizeof(type)))
-/* Copies; NULL when memory is out. */
+/* Copies into the arena; NULL when memory is out. */
 char *ebb_arena_text(ebb_arena *arena, const char *text);
 void *ebb_arena_copy(ebb_arena *arena, const void *from, size_t n, size_t size);
 

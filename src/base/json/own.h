@@ -1,6 +1,6 @@
-/* base/json/own.h: JSON values where jansson is absent: what read.c asks of them, in jansson's words.
- * Private to base. A document owns all of its values; members keep their order and are found by a sorted
- * index. */
+/* base/json/own.h: JSON values where jansson is absent, with the part of jansson's interface that read.c
+ * uses. Private to base. A document owns all of its values; members keep their order and are found by a
+ * sorted index. */
 #ifndef EBB_BASE_JSON_OWN_H
 #define EBB_BASE_JSON_OWN_H
 

@@ -1,4 +1,5 @@
-/* plain: what needs no memory and no environment: small arithmetic, bits, random numbers, hashes and words.
+/* plain: provides small arithmetic, bits, random numbers, hashes and words, without memory or an
+ * environment.
  */
 #ifndef EBB_BASE_PLAIN_H
 #define EBB_BASE_PLAIN_H
@@ -42,7 +43,7 @@ static inline void ebb_bits_set(uint64_t *w, size_t i) {
 
 /* ---- words ---- */
 
-/* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
+/* The length of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
  * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
 /* glob with * and ? only, iterative. */
@@ -68,13 +69,13 @@ uint32_t ebb_rng_below(ebb_rng *rng, uint32_t n);
 /* Uniform in [0, 1). */
 double ebb_rng_unit(ebb_rng *rng);
 
-/* ---- hash: 128 bits to name things by; who wants two things of one name can make them ---- */
+/* ---- hash: a 128-bit FNV-1a hash, for naming only: not collision-resistant ---- */
 
 typedef struct ebb_hash {
     uint64_t high, low;
 } ebb_hash;
 void ebb_hash_init(ebb_hash *hash);
-/* Adding a and then b is adding the bytes of both in a row. */
+/* Adding a and then b gives the same as adding their concatenation. */
 void ebb_hash_add(ebb_hash *hash, const void *bytes, size_t n);
 /* 32 hexadecimal digits into text. */
 #define EBB_HASH_TEXT 33

@@ -1,5 +1,6 @@
-/* graph/emit/emit.h: what a pass and the rules of ops (.grad, .lower) emit nodes into: an old graph, a
- * builder of the new one, and which new value an old one became. It knows what an op is, and none of them.
+/* graph/emit/emit.h: defines the rewriter into which passes and ops' rules (.grad, .lower) emit nodes: an
+ * old graph, a builder of the new one, and a map from old to new values. It knows what an op is, but no
+ * particular op.
  */
 #ifndef EBB_GRAPH_EMIT_EMIT_H
 #define EBB_GRAPH_EMIT_EMIT_H
@@ -17,25 +18,25 @@ typedef struct ebb_rewriter {
     const ebb_node *node;
     ebb_phase phase;
 
-    /* Ops that no rule asks for. The pass sets them: which ops there are is not known down here. */
+    /* Ops that no rule names. The pass sets them, because this folder does not know the list of ops. */
     const ebb_op_info *reshape; /* grad, lower: gives a value another name */
     const ebb_op_info *add;     /* grad: sums the parts of a gradient */
-    /* grad: the sum of a gradient over the places to which its operand, of type due, was broadcast */
+    /* grad: sums a gradient over the places to which its operand, of type due, was broadcast */
     ebb_id (*sum_to)(struct ebb_rewriter *rw, ebb_id id, const ebb_type *due);
 
     /* grad */
-    bool *wants;      /* [old values] leads from a param */
+    bool *wants;      /* [old values] depends on a param */
     ebb_id *gradient; /* [old values] sum so far, in the new graph, or EBB_NONE */
 } ebb_rewriter;
 
-/* Scratch of n elements, all bytes 0; latches when memory is out. */
+/* n zeroed elements in scratch; latches when memory is out. */
 void *ebb_rw_scratch(ebb_rewriter *rw, size_t n, size_t size);
 static inline bool ebb_rw_failed(const ebb_rewriter *rw) {
     return ebb_builder_status(rw->builder) != EBB_OK;
 }
-/* A value of the same bytes under a name of its own: a view. */
+/* Emits a view of the value under another name. */
 ebb_id ebb_rw_alias(ebb_rewriter *rw, ebb_id value, const char *name);
-/* "%w" and ".grad" in scratch; NULL on a latched error. */
+/* Joins "%w" and ".grad" in scratch; NULL on a latched error. */
 const char *ebb_rw_join(ebb_rewriter *rw, const char *name, const char *suffix);
 
 /* ---- for rules ------------------------------------------------------------------------------------- */
@@ -47,10 +48,10 @@ ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old);
  * results. */
 const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                           const ebb_attr *attr);
-/* grad: does input i of the node lead to a param? Do not compute what nobody wants. */
+/* grad: whether input i of the node depends on a param. Emit no gradient that is not wanted. */
 bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
-/* grad: does this op make inputs i and i + 1 of the node from its input x alone? Also true where none of
- * the three leads to a param: it does not matter then. */
+/* grad: whether this op makes inputs i and i + 1 of the node from its input x alone. Also true if none of
+ * the three depends on a param, when it does not matter. */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
 /* grad: adds id to the gradient of input i, or its sum over the places that the input was broadcast to. */

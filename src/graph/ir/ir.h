@@ -1,13 +1,14 @@
-/* graph/ir/ir.h: what the folders of the room share of the graph's inside: names, numbers as text,
- * attributes by their schema, and the builder's draft. Private to the room: others see graph.h and op.h. */
+/* graph/ir/ir.h: declares the graph's internals that the room's folders share: names, numbers as text,
+ * attributes by their schema, and the builder's draft. Private to the room: others include graph.h and
+ * op.h. */
 #ifndef EBB_GRAPH_IR_IR_H
 #define EBB_GRAPH_IR_IR_H
 
 #include "graph/op_info.h"
 
-/* ---- names of values: which are legal, and a table from name to id -------------------------------- */
+/* ---- names of values: their syntax, and a table from name to id -------------------------------- */
 
-/* Letters, digits, '_', '.', '-' and '/': what may stand in a name, wherever. */
+/* Whether c may be in a name: a letter, a digit, '_', '.', '-' or '/'. */
 bool ebb_name_char(char c);
 bool ebb_name_valid(const char *name); /* at least one such byte, and no other */
 
@@ -34,7 +35,7 @@ void ebb_names_deinit(ebb_env *env, ebb_names *names);
 
 /* ---- attributes by their schema -------------------------------------------------------------------- */
 
-/* Length of the list in a: up to the first 0 for a list as long as given. */
+/* The length of the list in a: up to the first 0 for a list of any length. */
 uint32_t ebb_attr_length(const ebb_attr_info *info, const ebb_attr *a);
 ebb_attr ebb_attr_default(const ebb_attr_info *info);
 /* a with all bytes that the schema does not use zeroed, so that equal attributes have equal bytes. */
@@ -49,8 +50,8 @@ EBB_CHECKED ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const
 #define EBB_MAX_VALUES INT32_MAX
 
 typedef struct ebb_draft_value {
-    ebb_value value;  /* name NULL: made at the seal */
-    const char *stem; /* a made name begins with it; NULL: with the op's name */
+    ebb_value value;  /* name NULL: generated at the seal */
+    const char *stem; /* a generated name begins with it; NULL: with the op's name */
     ebb_id root;      /* the value whose bytes these are: itself unless a view */
     ebb_id updater;   /* node that replaced these bytes, or EBB_NONE; of roots */
 } ebb_draft_value;
@@ -62,7 +63,7 @@ struct ebb_builder {
     ebb_arena arena;   /* becomes the graph's */
     ebb_arena scratch; /* ends with the builder */
     const char *name;
-    EBB_ARRAY(ebb_draft_value *) values; /* in scratch, so that pointers to types stay good */
+    EBB_ARRAY(ebb_draft_value *) values; /* in scratch, so that pointers to types stay valid */
     EBB_ARRAY(ebb_node) nodes;
     ebb_names names;
     ebb_id loss;
@@ -76,14 +77,15 @@ bool ebb_builder_named(const ebb_builder *builder, ebb_id value);
 /* Names a value that has no name yet. false, and nothing happens, when it has one or the name is taken;
  * also on a latched error. */
 bool ebb_builder_rename(ebb_builder *builder, ebb_id value, const char *name);
-/* A made name begins with this. The stem is borrowed until the seal. */
+/* Makes the value's generated name begin with stem, which is borrowed until the seal. */
 void ebb_builder_stem(ebb_builder *builder, ebb_id value, const char *stem);
 
 /* For builder_node.c. */
-/* Latches what a callee has just put into the env, naming the value that was to be made (NULL: none). */
+/* Latches the error that a callee has just put into the env, naming the value that was being made (NULL:
+ * none). */
 void ebb_builder_latch(ebb_builder *builder, ebb_status status, const char *name);
 bool ebb_builder_known(const ebb_builder *builder, ebb_id value);
-/* A given name must be legal and free; NULL is. false: latched. */
+/* Checks that a given name is legal and free; NULL is allowed. false: latched. */
 bool ebb_builder_name_check(ebb_builder *builder, const char *name);
 /* Adds a value under a name that was checked. EBB_NONE: latched. */
 ebb_id ebb_builder_push(ebb_builder *builder, const char *name, const ebb_value *value);

@@ -1,10 +1,9 @@
-/* graph/planning/read.h: what the reader of ebb.graph/1 shares. Private to the
- * reader.
+/* graph/planning/read.h: declares what the files of the reader of ebb.graph/1 share. Private to the reader.
  *
  *     read.c       the graph and its values
  *     read_op.c    an op and its alternatives
  *     read_list.c  lists of ids, of pairs and of views
- *     read_members.c  what the format does not know
+ *     read_members.c unknown members
  */
 #ifndef EBB_GRAPH_PLANNING_READ_H
 #define EBB_GRAPH_PLANNING_READ_H
@@ -28,14 +27,14 @@ typedef enum ebb_members {
     EBB_MEMBERS_ALTERNATIVE,
     EBB_N_MEMBERS
 } ebb_members;
-/* Notes the object's members that are not known; it is at the reader's place. */
+/* Records the unknown members of the object at the reader's place. */
 void ebb_read_members(ebb_pgraph_reader *r, const ebb_json *object, ebb_members of);
-void ebb_read_tell_unknown(const ebb_pgraph_reader *r); /* a warning, if there are any */
+void ebb_read_tell_unknown(const ebb_pgraph_reader *r); /* logs a warning if there are any */
 
-/* EBB_BAD_INPUT: that value of the member is none of those wanted. */
+/* EBB_BAD_INPUT: the member's value is not one of those wanted. */
 ebb_status ebb_read_fault(const ebb_pgraph_reader *r, const char *key, const char *value,
                           const char *wanted);
-/* An optional text into the draft's arena; *out stays when there is none. */
+/* Reads an optional text into the draft's arena; *out is unchanged when there is none. */
 EBB_CHECKED ebb_status ebb_read_text(ebb_pgraph_reader *r, const ebb_json *object, const char *key,
                                      const char **out);
 /* Sets the place for errors about element i of a top list; the name may be missing or no text. */

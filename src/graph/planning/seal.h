@@ -1,10 +1,10 @@
-/* graph/planning/seal.h: a draft while it is checked and sealed. Private to the seal.
+/* graph/planning/seal.h: holds a draft while it is checked and sealed. Private to the seal.
  *
- *     seal.c         names and tables that makers leave out, and the graph of what was checked
+ *     seal.c         fills omitted names and tables, and makes the checked graph
  *     check.c        the rules of ebb.graph/1, op by op
- *     check_bound.c  of outputs whose bytes are not their own: views and updates
- *     check_ways.c   of alternatives
- *     faults.c       how a broken rule is told: the place, and the numbers
+ *     check_bound.c  the rules for views and updates, whose bytes are not their own
+ *     check_ways.c   the rules for alternatives
+ *     faults.c       reports a broken rule: the place, and the numbers
  */
 #ifndef EBB_GRAPH_PLANNING_SEAL_H
 #define EBB_GRAPH_PLANNING_SEAL_H
@@ -21,9 +21,9 @@ typedef struct ebb_sealer {
     uint32_t n_values, n_ops;
     ebb_id *root;         /* per value: the end of its chain of views, itself when it is none */
     ebb_id *updated_by;   /* per value: the op that replaces its bytes, or EBB_NONE */
-    uint32_t *view_stamp; /* per root: op + 1 when the op in hand has a view of its bytes */
+    uint32_t *view_stamp; /* per root: op + 1 when the current op has a view of its bytes */
     uint8_t *bound;       /* per value: EBB_BOUND_VIEW or EBB_BOUND_UPDATE when its bytes are not its own */
-    uint32_t *base_stamp; /* per input position: op + 1 when the op in hand has a view or update of it */
+    uint32_t *base_stamp; /* per input position: op + 1 when the current op has a view or update of it */
     int64_t bytes, time_ns;
 } ebb_sealer;
 
@@ -31,16 +31,16 @@ static inline bool ebb_role_given(ebb_role role) {
     return role == EBB_ROLE_INPUT || ebb_role_persistent(role);
 }
 
-/* EBB_BAD_INPUT at an op, at a value, and of an id in a list of an op. */
+/* EBB_BAD_INPUT about an op, a value, or an id in a list of an op. */
 EBB_PRINTF(3, 4) ebb_status ebb_seal_op_fault(const ebb_sealer *s, ebb_id op, const char *format, ...);
 EBB_PRINTF(3, 4)
 ebb_status ebb_seal_value_fault(const ebb_sealer *s, ebb_id value, const char *format, ...);
 ebb_status ebb_seal_id_fault(const ebb_sealer *s, ebb_id op, const char *list, size_t i, ebb_id id,
                              const char *what, size_t n);
 
-/* Every rule of ebb.graph/1 on the tables of s. scratch: for what is known of values and ops so far. */
+/* Checks every rule of ebb.graph/1 on the tables of s. scratch: for facts about values and ops so far. */
 EBB_CHECKED ebb_status ebb_seal_check(ebb_sealer *s, ebb_arena *scratch, const ebb_pdraft *draft);
-/* A list of values that op reads, by itself or under an alternative. */
+/* Checks a list of values that op reads, as listed or under an alternative. */
 EBB_CHECKED ebb_status ebb_seal_check_reads(const ebb_sealer *s, ebb_id op, const char *list,
                                             const ebb_id *in, uint32_t n);
 EBB_CHECKED ebb_status ebb_seal_check_in_place(const ebb_sealer *s, ebb_id op, const char *list,

@@ -1,4 +1,4 @@
-/* graph/text/lex.h: the text IR as tokens. Private to the folder. */
+/* graph/text/lex.h: splits the text IR into tokens. Private to the folder. */
 #ifndef EBB_GRAPH_TEXT_LEX_H
 #define EBB_GRAPH_TEXT_LEX_H
 
@@ -30,10 +30,10 @@ typedef struct ebb_lexer {
 
 void ebb_lex_init(ebb_lexer *lexer, const char *text, size_t n);
 ebb_token ebb_lex_next(ebb_lexer *lexer);
-/* The next token as a name by the rules of values' names, without a %: the graph's. A word when it is one.
+/* Reads the graph's name: the next token by the rules of values' names, without a %. A word when it is one.
  */
 ebb_token ebb_lex_name(ebb_lexer *lexer);
-/* Steps behind the end of this line. */
+/* Skips past the end of this line. */
 void ebb_lex_skip_line(ebb_lexer *lexer);
 
 static inline bool ebb_token_is(const ebb_token *token, char mark) {

@@ -1,4 +1,4 @@
-/* graph/text/text.h: the inside of the parser. Private to the folder. */
+/* graph/text/text.h: declares the parser's internals. Private to the folder. */
 #ifndef EBB_GRAPH_TEXT_TEXT_H
 #define EBB_GRAPH_TEXT_TEXT_H
 
@@ -11,10 +11,10 @@
 typedef struct ebb_parser {
     ebb_env *env;
     const char *file;
-    const char *subject; /* of calls, not of a file: what errors name instead of a place; NULL: a file */
+    const char *subject; /* for calls: what errors name instead of a place; NULL: a file is parsed */
     const ebb_parse_options *options;
     ebb_lexer lexer;
-    ebb_token token; /* the one that is looked at */
+    ebb_token token; /* the current one */
     ebb_builder *builder;
     ebb_status status;     /* the first error; its text is in the env */
     EBB_ARRAY(char) names; /* the line's result names, terminated */
@@ -25,13 +25,13 @@ typedef struct ebb_parser {
     uint32_t n_dims;
 } ebb_parser;
 
-/* All of these give false after an error. */
+/* All of these return false after an error. */
 
 /* Latches "file:line:column: reason". Always false, so that `return ebb_parse_fail(...)` reads well. */
 EBB_PRINTF(3, 4) bool ebb_parse_fail(ebb_parser *parser, const ebb_token *at, const char *format, ...);
 /* Latches the status and the env's text, with a place when the text is about the input. */
 bool ebb_parse_relay(ebb_parser *parser, const ebb_token *at, ebb_status status);
-/* "expected X, found ...": the token that is looked at is not it. */
+/* Latches "expected X, found ..." for the current token. */
 bool ebb_parse_expected(ebb_parser *parser, const char *what);
 bool ebb_parse_next(ebb_parser *parser); /* false on a bad token */
 bool ebb_parse_mark(ebb_parser *parser, char mark);
@@ -46,11 +46,11 @@ bool ebb_parse_type(ebb_parser *parser, ebb_type *out);
 /* The value of one attribute of op, checked against its schema. */
 bool ebb_parse_attr(ebb_parser *parser, const ebb_op_info *op, const ebb_attr_info *info, ebb_attr *out);
 
-/* The token may name a further dim. */
+/* Whether the token may name another dim. */
 bool ebb_parse_dim_name(ebb_parser *parser, const ebb_token *name);
-/* Adds it, at its default or as the options have it. The name's text is borrowed. */
+/* Adds a dim, at its default or the options' size. The name's text is borrowed. */
 void ebb_parse_dim(ebb_parser *parser, const ebb_token *name, int64_t size);
-/* EBB_USAGE: the options bind a dim to less than 1; one that is not declared. */
+/* EBB_USAGE: the options bind a dim to less than 1; they bind one that is not declared. */
 EBB_CHECKED ebb_status ebb_parse_sizes_check(ebb_env *env, const char *file,
                                              const ebb_parse_options *options);
 EBB_CHECKED ebb_status ebb_parse_dims_check(ebb_parser *parser);
@@ -58,7 +58,7 @@ EBB_CHECKED ebb_status ebb_parse_dims_check(ebb_parser *parser);
 /* parse_node.c: a line that begins with %. */
 bool ebb_parse_definition(ebb_parser *parser);
 bool ebb_parse_init(ebb_parser *parser, ebb_init *out, double *fill);
-/* One node as it is read. */
+/* A node while it is read. */
 typedef struct ebb_node_text {
     const ebb_op_info *op;
     ebb_id in[EBB_MAX_OPERANDS];
@@ -69,11 +69,12 @@ typedef struct ebb_node_text {
     ebb_phase phase;
     uint64_t seed;
 } ebb_node_text;
-/* NULL after an error: there is no op of that name. */
+/* The op of that name; NULL after an error: there is none. */
 const ebb_op_info *ebb_parse_op(ebb_parser *parser, const ebb_token *name);
-/* stride=2 pad=[1,0]; what is not given has its default. `at`: where what is missing is told. */
+/* Reads "stride=2 pad=[1,0]"; missing attributes get their defaults. `at`: the place for errors about
+ * missing ones. */
 bool ebb_parse_attributes(ebb_parser *parser, const ebb_token *at, ebb_node_text *node);
-/* A value that is defined above. */
+/* Reads a value that is defined above. */
 bool ebb_parse_value(ebb_parser *parser, ebb_id *out);
 
 const char *ebb_init_name(ebb_init init);
