@@ -1,14 +1,14 @@
-/* engine: the chapter list. Joins the rooms below into compile, plan, fit, step.
+/* engine: joins the rooms below it into compile, plan, fit and step.
  *
- *     inputs/   models, options, configs: what a caller brings
- *     study/    plans of one planning graph, until a budget holds
+ *     inputs/   models, options and configs from the caller
+ *     study/    plans of one planning graph, until one fits the budget
  *     run/      programs, their block of memory, steps
- *     compile/  the story: from a model to a program
+ *     compile/  all stages from a model to a program
  *     sweep/    many plans: fit, frontier, tune
  *     check/    inspect, measure, compare, conformance
  *
- * Each folder sees those above it in this list, but sweep and check do not see each other. This header is
- * for the rooms above; programs use ebb/engine.h.
+ * Each folder may include those above it in this list, but sweep and check do not include each other. This
+ * header is for the rooms above; programs use ebb/engine.h.
  */
 #ifndef EBB_ENGINE_ENGINE_H
 #define EBB_ENGINE_ENGINE_H

@@ -1,4 +1,4 @@
-/* keep/rows.h: what reading and writing know of a tensor's row. Private to keep. */
+/* keep/rows.h: declares what the reader and the writer share about a tensor's row. Private to keep. */
 #ifndef EBB_KEEP_ROWS_H
 #define EBB_KEEP_ROWS_H
 
@@ -17,11 +17,11 @@ struct ebb_tensors {
     ebb_tensors_fact *facts;
 };
 
-/* n bytes of the file from byte `at` on. EBB_IO, EBB_INTERRUPTED. */
+/* Reads n bytes of the file from byte `at` on. EBB_IO, EBB_INTERRUPTED. */
 EBB_CHECKED ebb_status keep_read_at(const ebb_tensors *file, int64_t at, int64_t n, void *to);
 
-/* The bytes of dtype and shape. false: they do not fit 63 bits, a dim is below 0, or there is no such
- * dtype. */
+/* Computes the bytes of dtype and shape. false: they do not fit 63 bits, a dim is below 0, or there is no
+ * such dtype. */
 bool keep_row_bytes(const ebb_tensor_row *row, int64_t *out);
 /* strcmp of two rows' names, for qsort. */
 int keep_by_name(const void *a, const void *b);

@@ -1,8 +1,8 @@
-/* engine/check/compare.h: a step on two devices, op by op. Private to the engine.
+/* engine/check/compare.h: compares a step on two devices, op by op. Private to the engine.
  *
- * The device's step runs first, every value in memory of its own. Then the other device runs it step by
- * step, and after each one its results are compared with the device's and replaced by them: so each op is
- * compared on the device's own inputs, and what is wrong shows where it is made and nowhere behind it.
+ * The device's step runs first, with separate memory for every value. Then the other device runs it step by
+ * step; after each step its results are compared with the device's and replaced by them. So each op is
+ * compared on the device's own inputs, and an error shows only where it is made.
  *
  *     device   x -> conv -> y -> relu -> z ...          all kept
  *                           |            |
@@ -19,7 +19,7 @@ typedef struct ebb_comparer {
     ebb_env *env;
     ebb_program *device, *other;
     ebb_id *buffers;          /* [n_values] the device's buffer of each value, or EBB_NONE */
-    double rounding;          /* times a table's tolerance: see ebb_compare */
+    double rounding;          /* factor of a table's tolerance: see ebb_compare */
     double product_tolerance; /* as ebb_conformance_run's */
     ebb_compare_result *result;
 } ebb_comparer;
@@ -31,16 +31,16 @@ typedef struct ebb_compared {
     double allowed;         /* absolute; 0: as one rounding of `want` */
 } ebb_compared;
 
-/* on_step of the other's run; ctx is the comparer. */
+/* The on_step callback of the other device's run; ctx is the comparer. */
 ebb_status ebb_compare_look(void *ctx, uint32_t step);
 
-/* What inputs that differ in their last bits make of each element of result `output` on the other device:
- * the most that it is then off from want, into noise, of its type and zeroed before. *finite: every number
- * among its inputs is. The program's bytes are as they were afterwards. */
+/* Repeats the step on the other device with inputs changed in their last bits, and writes to noise, which
+ * has result `output`'s type and was zeroed, the largest difference of each element from want. *finite:
+ * whether all numbers among the inputs are. Restores the program's bytes. */
 EBB_CHECKED ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output,
                                          const void *want, void *noise, bool *finite);
 
-/* Runs a step of both, which hold the same inputs, params and seeds, and fills *out but for its texts and
+/* Runs a step of both, which hold the same inputs, params and seeds, and fills *out except its texts and
  * bytes; by_xla: the device's step is XLA's. EBB_VIOLATION: an op differs. */
 EBB_CHECKED ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by_xla,
                                             double rounding, ebb_compare_result *out);

@@ -1,15 +1,15 @@
-/* pack/heuristics/heuristics.h: packings that are found at once, without a search.
+/* pack/heuristics/heuristics.h: packs directly, without a search.
  *
- *     ebb_pack_space    the placed rows of one placement, asked for holes
- *     ebb_pack_choose   which hole a row takes: this is all in which the list packers differ
- *     race.c            the table of list packers: a new one is a file of its own and a row there
+ *     ebb_pack_space    the placed rows of one placement, and its holes
+ *     ebb_pack_choose   which hole a row takes: the only difference between list packers
+ *     race.c            the table of list packers: a new one has its own file and a row there
  */
 #ifndef EBB_PACK_HEURISTICS_HEURISTICS_H
 #define EBB_PACK_HEURISTICS_HEURISTICS_H
 
 #include "pack/problem/problem.h"
 
-/* The rows in the order in which a list packer takes them; ties end at the row's index. In arena. */
+/* Sorts the rows into the order in which a list packer takes them; ties go to the lower index. In arena. */
 EBB_CHECKED ebb_status ebb_pack_sort(ebb_arena *arena, const ebb_pack_problem *problem,
                                      ebb_pack_order order, uint32_t **out);
 
@@ -28,8 +28,8 @@ typedef struct ebb_byte_range_cursor {
     const ebb_byte_range *at, *end;
 } ebb_byte_range_cursor;
 
-#define EBB_PACK_SPACE_NODES                                                    \
-    128 /* two a level of a tree of at most 2^29 leaves, twice, and two columns \
+#define EBB_PACK_SPACE_NODES                                                      \
+    128 /* two per level of a tree of at most 2^29 leaves, twice, and two columns \
          */
 
 /* A binary tree over the spans, cut at one height into equal blocks of time. See space.c. */
@@ -38,38 +38,38 @@ typedef struct ebb_pack_space {
     uint32_t n_leaves;     /* a power of two */
     uint32_t block_leaves; /* a power of two */
     int64_t granule;
-    int64_t useless;            /* bytes: holes up to this size are closed */
+    int64_t useless;            /* bytes: holes up to this size are ignored */
     ebb_byte_range_set *any;    /* [2 * n_leaves] rows of the nodes at and below a node */
     ebb_byte_range_set *over;   /* [n_leaves] rows of an inner node below the blocks' height */
-    ebb_byte_range_set *column; /* [n_leaves / block_leaves] rows that live through all of a block */
-    /* the row that is looked at */
+    ebb_byte_range_set *column; /* [n_leaves / block_leaves] rows that live through a whole block */
+    /* the current row */
     uint32_t first, end;
     uint32_t inside[EBB_PACK_SPACE_NODES], n_inside;  /* nodes that make up its time */
     uint32_t above[EBB_PACK_SPACE_NODES], n_above;    /* nodes that it covers in part, lowest first */
-    ebb_byte_range_cursor sets[EBB_PACK_SPACE_NODES]; /* what is placed there and then */
+    ebb_byte_range_cursor sets[EBB_PACK_SPACE_NODES]; /* what is placed in them */
     uint32_t n_sets;
-    int64_t reach; /* all below was walked */
+    int64_t reach; /* everything below was scanned */
 } ebb_pack_space;
 
 EBB_CHECKED ebb_status ebb_pack_space_init(ebb_pack_space *space, ebb_env *env,
                                            const ebb_pack_problem *problem);
 void ebb_pack_space_deinit(ebb_pack_space *space);
-/* Starts at the bottom of the spans [first, end). */
+/* Starts a scan at the bottom of the spans [first, end). */
 void ebb_pack_space_look(ebb_pack_space *space, uint32_t first, uint32_t end);
-/* The next free range of at least size bytes; false when none is left, and then all from space->reach on
- * is free. */
+/* The next free range of at least size bytes; false when none is left; everything from space->reach on is
+ * then free. */
 bool ebb_pack_space_hole(ebb_pack_space *space, int64_t size, ebb_byte_range *hole);
-/* Places bytes [offset, offset + size) in the spans that were looked at. */
+/* Places bytes [offset, offset + size) in the scanned spans. */
 EBB_CHECKED ebb_status ebb_pack_space_take(ebb_pack_space *space, int64_t offset, int64_t size);
 
 /* ---- list packing ---------------------------------------------------------------------------- */
 
-/* The offset for the row that space looks at. */
+/* Returns the offset for the row whose spans are scanned. */
 typedef int64_t (*ebb_pack_choose)(ebb_pack_space *space, const ebb_row *row);
 int64_t ebb_choose_first(ebb_pack_space *space, const ebb_row *row);
 int64_t ebb_choose_best(ebb_pack_space *space, const ebb_row *row);
 
-/* Where row i would go among what space holds; placing it there. The row has bytes. */
+/* The offset that row i, which has bytes, would get in space; and placing it there. */
 int64_t ebb_pack_list_offset(ebb_pack_space *space, const ebb_pack_problem *problem, uint32_t i,
                              ebb_pack_choose choose);
 EBB_CHECKED ebb_status ebb_pack_list_take(ebb_pack_space *space, const ebb_pack_problem *problem,
@@ -77,16 +77,16 @@ EBB_CHECKED ebb_status ebb_pack_list_take(ebb_pack_space *space, const ebb_pack_
 
 EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);
-/* Rows in a given order, which names each once. */
+/* Packs the rows in a given order, which names each once. */
 EBB_CHECKED ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem,
                                          const uint32_t *order, ebb_pack_choose choose, int64_t *offsets,
                                          int64_t *height);
-/* The lowest of the first attempts (at least 1, of 10: both list packers over all orders); stops when one
- * takes no more than `enough` bytes. */
+/* The lowest packing of the first most_attempts (at least 1) of 10 attempts: both list packers over all
+ * orders. Stops when one takes no more than `enough` bytes. */
 EBB_CHECKED ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem,
                                      uint32_t most_attempts, int64_t enough, int64_t *offsets,
                                      int64_t *height);
-/* The skyline's packing, in time that goes forward or backward. Gaps stay unused. Not for fixed rows. */
+/* Packs by the skyline, forward or backward in time. Gaps stay unused. Not for fixed rows. */
 EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool backward,
                                         int64_t *offsets, int64_t *height);
 /* ---- joined rows ----------------------------------------------------------------------------- */
@@ -94,14 +94,14 @@ EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *pr
 typedef struct ebb_join_node {
     uint32_t first, end; /* spans */
     int64_t size;        /* bytes */
-    uint32_t a, b;       /* of a node that is not a row: b on top of a, or behind it in time */
+    uint32_t a, b;       /* of a node that is not a row: b is on top of a, or after it in time */
     bool stack;
     bool undone; /* it was taken apart again */
 } ebb_join_node;
 
 typedef struct ebb_pack_join {
     ebb_arena arena;
-    ebb_join_node *nodes;               /* the rows, then what is made of them */
+    ebb_join_node *nodes;               /* the rows, then the nodes made from them */
     uint32_t *pieces;                   /* nodes that are part of no other */
     uint32_t n_rows, n_nodes, n_pieces; /* no pieces: nothing was joined */
 } ebb_pack_join;
@@ -110,7 +110,7 @@ typedef struct ebb_pack_join {
 EBB_CHECKED ebb_status ebb_pack_join_init(ebb_pack_join *join, ebb_env *env,
                                           const ebb_pack_problem *problem);
 void ebb_pack_join_deinit(ebb_pack_join *join);
-/* The rows' offsets from those of the pieces. EBB_NO_MEMORY. */
+/* Computes the rows' offsets from the pieces'. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_pack_join_spread(ebb_pack_join *join, const int64_t *of_pieces,
                                             int64_t *offsets);
 
@@ -118,7 +118,7 @@ EBB_CHECKED ebb_status ebb_pack_join_spread(ebb_pack_join *join, const int64_t *
  */
 EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,
                                         int64_t *offsets, int64_t *height);
-/* problem, list, and away with the problem. */
+/* Makes a problem of the rows, packs it by a list, and frees it. */
 EBB_CHECKED ebb_status ebb_pack_rows(ebb_env *env, const ebb_row *rows, uint32_t n, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);
 

@@ -1,13 +1,14 @@
-/* pack/heuristics/join.h: joins while they are made. Private to join*.c; see join.c for the whole. */
+/* pack/heuristics/join.h: holds joins of rows while they are made. Private to join*.c; join.c describes the
+ * method. */
 #ifndef EBB_PACK_HEURISTICS_JOIN_H
 #define EBB_PACK_HEURISTICS_JOIN_H
 
 #include "pack/heuristics/heuristics.h"
 
-#define EBB_JOIN_MOST_PARTS 12 /* of a stack that is taken apart */
+#define EBB_JOIN_MOST_PARTS 12 /* of a stack that is split */
 
 typedef struct ebb_join_entry {
-    uint32_t x, other; /* the step that counts; another one, or 0 */
+    uint32_t x, other; /* the step compared; another one, or 0 */
     int64_t size;
     uint32_t node;
 } ebb_join_entry;
@@ -20,7 +21,7 @@ typedef struct ebb_joiner {
     uint32_t most_nodes;
 } ebb_joiner;
 
-/* Two nodes become one: a below b, or a before b. */
+/* Joins two nodes: a below b, or a before b. */
 uint32_t ebb_join_make(ebb_joiner *j, uint32_t a, uint32_t b, bool stack);
 /* The node that a node has become part of within this round. */
 static inline uint32_t ebb_join_newest(const uint32_t *heir, uint32_t node) {
@@ -28,7 +29,7 @@ static inline uint32_t ebb_join_newest(const uint32_t *heir, uint32_t node) {
     return node;
 }
 
-/* A stack that is the end, or the beginning, of several is taken apart and each joined with its part. */
+/* Splits a stack that is the end, or the beginning, of several nodes, and joins each with its part. */
 void ebb_join_try_split(ebb_joiner *j, uint32_t *heir, const ebb_join_entry *ends, uint32_t n_ends,
                         const ebb_join_entry *begins, uint32_t n_begins);
 

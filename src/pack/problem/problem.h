@@ -1,9 +1,9 @@
-/* pack/problem/problem.h: what one packing problem looks like from inside.
+/* pack/problem/problem.h: defines the internal form of a packing problem.
  *
  * Time is cut at every row's lower and upper into *spans* that no row splits; a row covers a *part* of
  * them, the spans [first, end), or several with its gaps between them. Space is counted in *granules*, the
- * smallest alignment of any row: every offset is a multiple of it, so that bytes between a row's end and
- * the next multiple are lost anyway.
+ * smallest alignment of any row: every offset is a multiple of it, so bytes between a row's end and the
+ * next multiple are lost anyway.
  */
 #ifndef EBB_PACK_PROBLEM_PROBLEM_H
 #define EBB_PACK_PROBLEM_PROBLEM_H
@@ -14,7 +14,7 @@
 
 typedef struct ebb_pack_part {
     uint32_t first, end; /* spans, first < end */
-    ebb_window bytes;    /* of the row, those that live in them: not none, unless the row has none */
+    ebb_window bytes;    /* the row's bytes that live in them; empty only if the row is */
 } ebb_pack_part;
 
 /* The same in steps. */
@@ -29,10 +29,10 @@ typedef struct ebb_pack_problem {
     const int64_t *fixed; /* borrowed, or NULL */
     uint32_t n, n_spans;
     const uint32_t *part_at;    /* [n + 1] */
-    const ebb_pack_part *parts; /* parts[part_at[i]] on are row i's, ascending, apart */
+    const ebb_pack_part *parts; /* parts[part_at[i]] on are row i's, ascending, disjoint */
     const int64_t *load;        /* [n_spans] bytes live, rounded up to granules */
     int64_t granule;            /* bytes */
-    int64_t smallest; /* least bytes of a part, above 0, in whole granules: a hole below is useless */
+    int64_t smallest; /* least bytes of a part, above 0, in whole granules: smaller holes are useless */
 } ebb_pack_problem;
 
 #define EBB_PACK_MAX_ROWS  (UINT32_C(1) << 28)
@@ -43,7 +43,7 @@ typedef struct ebb_pack_problem {
 EBB_CHECKED ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env,
                                              const ebb_pack_job *job);
 void ebb_pack_problem_deinit(ebb_pack_problem *problem);
-/* When row i lives, and with which bytes, into parts, which has room for twice its gaps and one more.
+/* Writes when row i lives, and with which bytes, into parts, which has room for twice its gaps plus one.
  * EBB_BAD_INPUT: a gap is malformed. */
 EBB_CHECKED ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i,
                                           ebb_pack_life *parts, uint32_t *n);
@@ -51,7 +51,7 @@ uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job);
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-#define EBB_PACK_MAX_WORKERS 64 /* there is never more to do at a time */
+#define EBB_PACK_MAX_WORKERS 64 /* there is never more parallel work */
 
 typedef struct ebb_pack_workers {
     ebb_env *env; /* the caller's */

@@ -1,4 +1,4 @@
-/* pack/rows/csv.h: a table of rows while its text is read. Private to the reader of CSV. */
+/* pack/rows/csv.h: reads a table of rows from CSV text. Private to the reader. */
 #ifndef EBB_PACK_ROWS_CSV_H
 #define EBB_PACK_ROWS_CSV_H
 
@@ -22,13 +22,13 @@ typedef enum ebb_column {
 typedef struct ebb_csv {
     ebb_env *env;
     const char *where;
-    const char *at, *end; /* what is left of the text */
-    uint32_t line;        /* of the line that is read, from 1 */
+    const char *at, *end; /* the rest of the text */
+    uint32_t line;        /* of the current line, from 1 */
     char *field;          /* the field that was read, NUL-terminated; room for the longest line */
     bool line_done;       /* the line's last field was read */
     ebb_column columns[EBB_CSV_MAX_COLUMNS];
     uint32_t n_columns;
-    int64_t sum_bytes; /* sizes and alignments so far: no offset can be larger */
+    int64_t sum_bytes; /* of sizes and alignments so far: no offset can be larger */
     EBB_ARRAY(ebb_steps) gaps;
     EBB_ARRAY(ebb_window) windows; /* of each gap */
     bool any_window;
@@ -36,9 +36,9 @@ typedef struct ebb_csv {
 
 /* ---- csv_field.c: lines and fields ---- */
 
-/* Lines that are not blank, and the bytes of the longest. */
+/* Counts the lines that are not blank, and finds the bytes of the longest. */
 uint32_t ebb_csv_count_lines(const char *text, const char *end, size_t *longest);
-/* Spreadsheets begin UTF-8 with a byte order mark, which is no part of the first column's name. */
+/* Skips the byte order mark with which spreadsheets begin UTF-8. */
 void ebb_csv_skip_mark(ebb_csv *csv);
 /* Goes to the next line that is not blank; false at the end. */
 bool ebb_csv_next_line(ebb_csv *csv);
@@ -47,9 +47,9 @@ EBB_CHECKED ebb_status ebb_csv_next_field(ebb_csv *csv);
 
 /* ---- csv_gaps.c: the column of gaps ---- */
 
-/* Gaps with spaces between them; that they suit the row is seen when the whole line was read. */
+/* Reads gaps separated by spaces; they are checked against the row after the whole line was read. */
 EBB_CHECKED ebb_status ebb_csv_read_gaps(ebb_csv *csv);
-/* Those from number `from` on against the row. */
+/* Checks the gaps from number `from` on against the row. */
 EBB_CHECKED ebb_status ebb_csv_check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from);
 
 #endif

@@ -1,5 +1,5 @@
-/* pack/solve/merge.h: merges of rows that may be written over others: which pairs there are, which of them
- * are made (a "set"), and what a set packs to. Private to merge*.c; see merge.c for the whole.
+/* pack/solve/merge.h: merges rows that may be written over others: lists the pairs, chooses sets of them,
+ * and packs each set. Private to merge*.c; merge.c describes the method.
  *
  *     merge_pairs.c   the pairs, and sets of them
  *     merge_set.c     one set as rows, packed; the best is kept
@@ -12,8 +12,8 @@
 
 typedef struct ebb_merge_pair {
     uint32_t later, earlier;
-    int64_t saved; /* bytes in the step that they share */
-    int64_t load;  /* bytes that live in it without merges */
+    int64_t saved; /* bytes saved in the shared step */
+    int64_t load;  /* bytes live in it without merges */
 } ebb_merge_pair;
 
 typedef struct ebb_merging {
@@ -24,11 +24,11 @@ typedef struct ebb_merging {
     uint64_t started_ns;
     ebb_merge_pair *pairs;
     uint32_t n_pairs;
-    uint32_t *before, *after;           /* [n] rows of the set that is tried; EBB_NONE */
+    uint32_t *before, *after;           /* [n] neighbours in the current set; EBB_NONE: none */
     uint32_t *best_before, *best_after; /* of the best */
     int64_t excess, height;             /* of the best; height -1: none yet */
-    int64_t bound;                      /* the least of the sets that were tried */
-    uint32_t n_impossible;              /* of them */
+    int64_t bound;                      /* the least of the tried sets' bounds */
+    uint32_t n_impossible;              /* tried sets without a packing */
     bool is_impossible;                 /* all sets are */
     ebb_pack_answer *answer;
     int64_t *offsets, *trial;
@@ -39,21 +39,23 @@ typedef struct ebb_merging {
 
 /* ---- merge_pairs.c --------------------------------------------------------------------------------- */
 
-/* Fills pairs. EBB_BAD_INPUT: a pair that cannot be. */
+/* Fills pairs. EBB_BAD_INPUT: an impossible pair. */
 EBB_CHECKED ebb_status ebb_merging_list(ebb_merging *m);
 void ebb_merging_clear(ebb_merging *m); /* the empty set */
-/* Of the chain that begins with row first: that of its row that has one. -1, or any pool: none has. */
+/* The fixed offset, and the pool, of the chain that begins with row first: of its row that has one. -1, or
+ * EBB_PACK_ANY_POOL: none has. */
 int64_t ebb_merging_fixed(const ebb_merging *m, uint32_t first);
 uint32_t ebb_merging_pool(const ebb_merging *m, uint32_t first);
 int64_t ebb_merging_alignment(const ebb_merging *m, uint32_t first); /* the largest */
-/* May the pair join what is merged so far? Then it is made, and taken back. */
+/* Whether the pair may join the merges so far; making it; and undoing it. */
 bool ebb_may_merge(const ebb_merging *m, const ebb_merge_pair *pair);
 void ebb_merge(ebb_merging *m, const ebb_merge_pair *pair);
 void ebb_unmerge(ebb_merging *m, const ebb_merge_pair *pair);
-/* Of pairs, for qsort: the most bytes saved first; the most loaded steps first. */
+/* Compare pairs for qsort: most bytes saved first; most loaded steps first. */
 int ebb_by_bytes(const void *a, const void *b);
 int ebb_by_load(const void *a, const void *b);
-/* Sets: pairs in that order, each where it may; and only those in steps with more bytes than the bound. */
+/* Make sets: of all allowed pairs, in that order; and only of those in steps with more bytes than the
+ * bound. */
 void ebb_merge_greedily(ebb_merging *m, int (*order)(const void *, const void *));
 void ebb_merge_peaks(ebb_merging *m, int64_t bound);
 
