@@ -1,20 +1,20 @@
-/* data/fill.h: bytes become elements of the input. Private to data. */
+/* data/fill.h: converts bytes to elements of the input. Private to data. */
 #ifndef EBB_DATA_FILL_H
 #define EBB_DATA_FILL_H
 
 #include "data/data.h"
 
-/* What each byte of each channel becomes. */
+/* The element of each byte value of each channel. */
 typedef struct data_palette {
     double f64[3][256];
     float f32[3][256];
-    uint16_t u16[3][256]; /* of either dtype of 16 bits */
+    uint16_t u16[3][256]; /* for either 16-bit dtype */
 } data_palette;
 
 void data_palette_make(const ebb_loader_options *options, data_palette *out);
-/* Bytes of an element; 0: of a dtype that pictures do not have. */
+/* Bytes per element; 0: pictures cannot have this dtype. */
 size_t data_element_bytes(ebb_element element);
-/* One picture, h,w,c, to the elements of one; from NULL: zeros. */
+/* Converts one picture, h,w,c, to elements; from NULL: zeros. */
 void data_fill(const ebb_loader_options *options, const data_palette *palette, const uint8_t *from,
                void *to);
 

@@ -1,4 +1,4 @@
-/* data/loader.h: a loader's inside. Private to data. */
+/* data/loader.h: declares the internals of a loader. Private to data. */
 #ifndef EBB_DATA_LOADER_H
 #define EBB_DATA_LOADER_H
 
@@ -11,7 +11,7 @@
 enum { LOADER_ATTEMPTS = 64, LOADER_NAMED = 256 };
 
 typedef struct loader_slot {
-    int64_t index; /* the picture that it holds, or the last that could not be read; -1: behind the end */
+    int64_t index; /* the picture that it holds, or the last one that could not be read; -1: past the end */
     data_verdict verdict;
 } loader_slot;
 
@@ -31,23 +31,23 @@ struct ebb_loader {
     data_worker *workers; /* [threads + 1] */
     data_palette palette;
     data_kept kept;
-    size_t picture_bytes; /* of one, as bytes */
+    size_t picture_bytes; /* of one picture, before conversion */
     uint8_t *bytes;       /* [batch * picture_bytes] */
     loader_slot *slots;   /* [batch] */
     uint32_t *order;      /* [batch] the slots that count, then the others */
-    int64_t step;         /* that slots are of, or are made ready for; -1: none */
+    int64_t step;         /* the step of the slots, finished or in preparation; -1: none */
     void *to;             /* while slots are written to the input */
 
     pthread_mutex_t lock; /* of bads and n_bads */
     loader_bad bads[LOADER_NAMED];
-    uint32_t n_bads;             /* since the last batch; those beyond LOADER_NAMED are counted alone */
+    uint32_t n_bads;             /* since the last batch; those beyond LOADER_NAMED are only counted */
     _Atomic uint64_t *known_bad; /* a bit for each picture */
     _Atomic int64_t n_pictures, n_from_kept, n_bad, busy_ns;
     int64_t wait_ns;
-    bool waited; /* for a batch: the first one is there only when it is asked for */
+    bool waited; /* a batch was waited for: the first one is only prepared on request */
 };
 
-/* Part i of a job: slot i's picture. ctx: the loader. */
+/* Part i of a job: reads slot i's picture. ctx: the loader. */
 void loader_decode(void *ctx, uint32_t slot, uint32_t worker);
 
 #endif

@@ -1,5 +1,6 @@
-/* exec/code_module.h: code for bodies (cpu/emit.h) by a library that only a module links: libebb_mlir.so,
- * libebb_halide.so. A module reads a body's text in its own language, and knows nothing else of Ebb.
+/* exec/code_module.h: defines modules that generate code for bodies (cpu/emit.h) with a library that only
+ * they link: libebb_mlir.so, libebb_halide.so. A module reads a body's text in its own language, and knows
+ * nothing else of Ebb.
  *
  *     emit_in_mlir.c   --> mlir/module.c:     LLVM's IR     --> emit_llvm.c, by libLLVM of the same version
  *     emit_in_halide.c --> halide/module.cpp: an object file -->
@@ -20,13 +21,14 @@ enum { EBB_CODE_WHY = 256 };
 
 typedef struct ebb_code_module {
     size_t bytes;         /* of this struct; first */
-    const char *version;  /* of Ebb: both are of one build */
-    const char *language; /* that it reads: the emitter's name, "MLIR" */
-    const char *library;  /* what makes the code: "Halide 14" */
-    const char *made_of;  /* another one where the same text may become other code (hash.py) */
+    const char *version;  /* Ebb's: both must be of one build */
+    const char *language; /* the language that it reads, which is the emitter's name: "MLIR" */
+    const char *library;  /* the library that generates the code: "Halide 14" */
+    const char *made_of;  /* a hash that differs if the same text may give other code (hash.py) */
     int llvm;             /* the major version of the libLLVM that reads it */
     bool object;          /* it is an object file, which calls function k of emit.h as "ebb_call_<k>" */
-    /* *made: its bytes, for release; NULL: why not, one line. Any thread at any time. */
+    /* Returns the code, with its bytes in *made, to be freed by release; NULL: `why` has the reason, in one
+     * line. Any thread at any time. */
     char *(*make)(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]);
     void (*release)(char *code);
 } ebb_code_module;

@@ -1,10 +1,10 @@
-/* exec/costs.h: measured times of ops, and lines fitted to them: the costs file in memory.
+/* exec/costs.h: holds measured times of ops and lines fitted to them: a costs file in memory.
  *
- *     ask(call):  1. measured   the very call (op, types, attributes, the backend's choice) is in the table
- *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate); of a
- * backend's choices, each in proportion to what the backend thinks it takes beyond its own line
- *                 3. built-in   neither: the backend's own answer stands, its rates scaled where the costs
- *                               are a quick look at a machine (others)
+ *     ask(call):  1. measured   the exact call (op, types, attributes, choice) is in the table
+ *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate); each of a
+ *                               backend's choices in proportion to its predicted time beyond its own line
+ *                 3. built-in   neither: the backend's own time, with its rates scaled if the costs are a
+ *                               quick look at a machine (others)
  *
  * It is a table of facts; measuring is engine/measure.c. Sealed costs are immutable.
  */
@@ -16,23 +16,23 @@
 
 typedef struct ebb_cost_row {
     const char *op;   /* the call, as ebb_costs_print_call has it */
-    const char *kind; /* whose line it helps to fit */
+    const char *kind; /* the kind whose line it helps to fit */
     ebb_cost cost;
     int64_t time_ns;  /* >= 0: of one run, a median */
-    int64_t least_ns; /* of the same runs: far below the median, the machine was busy with other work */
-    int64_t n_uses;   /* >= 1: how often the step that it was measured in has it; its weight in a fit */
+    int64_t least_ns; /* of the same runs; far below the median if the machine was busy */
+    int64_t n_uses;   /* >= 1: occurrences in the measured step; its weight in a fit */
 } ebb_cost_row;
 
 typedef struct ebb_cost_line {
     const char *kind;
     ebb_roofline line;
-    int64_t n_ops; /* distinct ones that it was fitted to */
+    int64_t n_ops; /* distinct ops that it was fitted to */
 } ebb_cost_line;
 
-/* How much faster than the built-in rates a machine is in kinds that have no line. */
+/* The machine's speed relative to the built-in rates, for kinds without a line. */
 typedef struct ebb_cost_others {
-    int64_t flops_permille, bytes_permille; /* >= 1; 0, both: the built-in rates stand */
-    int64_t median_ns, least_ns; /* of the look's step: far apart, the machine was busy. Not in files */
+    int64_t flops_permille, bytes_permille; /* >= 1; both 0: the built-in rates apply */
+    int64_t median_ns, least_ns; /* of the look's step; far apart if the machine was busy. Not in files */
 } ebb_cost_others;
 
 struct ebb_costs {
@@ -46,35 +46,37 @@ struct ebb_costs {
     char id[EBB_HASH_TEXT]; /* of the content, once sealed */
 };
 
-/* Empty; texts are copied. */
+/* Makes empty costs; texts are copied. */
 EBB_CHECKED ebb_status ebb_costs_create(ebb_env *env, const char *backend, uint32_t n_threads,
                                         const char *machine, ebb_costs **out);
-/* Appends; texts are copied. Of two rows of one op the later one stays, and of two lines of one kind. */
+/* Appends; texts are copied. A later row of the same op, or line of the same kind, replaces an earlier
+ * one. */
 EBB_CHECKED ebb_status ebb_costs_add_row(ebb_costs *costs, const ebb_cost_row *row);
 EBB_CHECKED ebb_status ebb_costs_add_line(ebb_costs *costs, const ebb_cost_line *line);
-/* Sorts, drops what was replaced and names the content. *n_dropped (may be NULL): how many that were.
- * O(n log n). */
+/* Sorts, drops replaced entries and sets the id. *n_dropped (may be NULL): the number of dropped rows and
+ * lines. O(n log n). */
 EBB_CHECKED ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped);
 
 /* EBB_USAGE: the costs are of another backend or width. */
 EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend);
-/* Whose times a backend's are: its device, or this machine. */
+/* Writes the machine of a backend's times: its device, or this machine. */
 void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
 
-/* What a row calls a call: as ebb_call_print has it, and " by <choice>" where the backend names its
+/* Prints a call's name in a row: as by ebb_call_print, plus " by <choice>" if the backend names its
  * choices. */
 void ebb_costs_print_call(ebb_text *text, const ebb_call *call, const ebb_op_facts *facts);
 
 typedef enum ebb_cost_source { EBB_COST_MEASURED, EBB_COST_CALIBRATED, EBB_COST_BUILT_IN } ebb_cost_source;
-/* facts are the backend's, of this call. name is the caller's, to be used again and again. O(log n). */
+/* Finds a call's time and its source. facts are the backend's for this call. name is the caller's reusable
+ * buffer. O(log n). */
 EBB_CHECKED ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call,
                                      const ebb_op_facts *facts, ebb_text *name, int64_t *time_ns,
                                      ebb_cost_source *source);
 
-/* The line nearest to the kind's rows, from `from` on (the built-in one): each row belongs to the side that
- * binds it, flops or bytes, and a side's rate is that of its rows together; a side without rows keeps
- * from's proportion to the other. Rounds until nothing changes, 32 at most. n_ops 0: no row is of the
- * kind, and the line is from's. */
+/* Fits a line to the kind's rows, starting at `from` (the built-in one): each row is assigned to the side
+ * that binds it, flops or bytes, and a side's rate is that of its rows together; a side without rows keeps
+ * from's proportion to the other. Repeats until nothing changes, at most 32 times. n_ops 0: the kind has no
+ * rows, and the line is from's. */
 ebb_cost_line ebb_costs_fit(const ebb_costs *costs, const char *kind, const ebb_roofline *from);
 
 void ebb_costs_print(ebb_json_out *json, const ebb_costs *costs);

@@ -1,10 +1,10 @@
-/* exec/draws.h: what uniform and normal draw, the same numbers on every backend: of (seed, the node's
- * seed_key, step, logical index of the element), by the words of exec/dropout.h, four elements to a block.
+/* exec/draws.h: defines the numbers that uniform and normal draw on every backend, from (seed, the node's
+ * seed_key, step, logical index of the element), with the words of exec/dropout.h, four elements per block.
  *
- *     uniform   the first 24 bits of a word, as a part of 1: exact in a float, and never 1
- *     normal    Box and Muller's two of two words (Annals of Mathematical Statistics 29, 1958)
+ *     uniform   the first 24 bits of a word, as a fraction of 1: exact in a float, and never 1
+ *     normal    Box and Muller's two numbers from two words (Annals of Mathematical Statistics 29, 1958)
  *
- * Device code draws by this header too. */
+ * Device code uses this header too. */
 #ifndef EBB_EXEC_DRAWS_H
 #define EBB_EXEC_DRAWS_H
 

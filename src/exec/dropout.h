@@ -1,21 +1,21 @@
-/* exec/dropout.h: which elements dropout keeps, the same on every backend.
+/* exec/dropout.h: defines which elements dropout keeps, the same on every backend.
  *
- * Pure: the mask is a function of (seed, the node's seed_key, step, logical index of the element), so that
- * a recomputed dropout, its gradient, another layout and another number of threads draw the same bits.
+ * Pure: the mask is a function of (seed, the node's seed_key, step, logical index of the element), so a
+ * recomputed dropout, its gradient, another layout and another number of threads draw the same bits.
  *
  *     logical index  0 1 2 3 | 4 5 6 7 | ...      [n,c,h,w] row-major, whatever the storage order is
  *     philox block      0    |    1    | ...      lane = index % 4
  *
- * Device code draws by this header too.
+ * Device code uses this header too.
  */
 #ifndef EBB_EXEC_DROPOUT_H
 #define EBB_EXEC_DROPOUT_H
 
 #include "base/philox.h"
 
-/* Ops that are called one by one draw by the number of draws before them: the n-th op that draws after step
- * s is node EBB_DRAW_KEY(n) of a program's step s, and EBB_DRAW_KEY(0) of step s + n. No name's hash is so
- * large but by a chance of 2^-32, and then it is a key as good as any. */
+/* Ops called one by one draw by the number of draws before them: the n-th op that draws after step s is
+ * node EBB_DRAW_KEY(n) of a program's step s, which equals EBB_DRAW_KEY(0) of step s + n. A name's hash is
+ * this large only with a probability of 2^-32, and is then still a valid key. */
 #define EBB_DRAW_KEY(n) (UINT64_C(0xFFFFFFFF00000000) + (n))
 
 EBB_ANYWHERE uint64_t ebb_dropout_step(uint64_t seed_key, uint64_t step) {
@@ -38,7 +38,7 @@ EBB_ANYWHERE uint64_t ebb_dropout_threshold(double p) {
     return (uint64_t)(p * 4294967296.0);
 }
 
-/* What a kept element is multiplied by. */
+/* The factor of a kept element. */
 EBB_ANYWHERE double ebb_dropout_scale(double p) {
     return p < 1 ? 1 / (1 - p) : 0;
 }

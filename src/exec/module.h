@@ -1,11 +1,11 @@
-/* exec/module.h: backends in shared objects of their own, so that nothing else links what they need. They
- * are opened when a device of theirs is asked for, and stay for as long as the process does.
+/* exec/module.h: loads backends from their own shared objects, so that nothing else links their libraries.
+ * They are opened when one of their devices is requested, and stay open until the process ends.
  *
  *     libebb.so                      libebb_<name>.so
  *     ebb_module_find("cuda") --->   const ebb_module ebb_module_<name>    (module_head, its table)
  *
- * Both sides see one another's structs, so both must be of one build: the module says what it was made of,
- * and one that differs is refused.
+ * Both sides use each other's structs, so both must be of one build: the module states its version, ops and
+ * sizes, and one that differs is refused.
  */
 #ifndef EBB_EXEC_MODULE_H
 #define EBB_EXEC_MODULE_H
@@ -13,7 +13,7 @@
 #include "exec/backend.h"
 #include "graph/op.h"
 
-/* What crosses the seam: sizes of its structs, and every op in order. */
+/* The interface: the sizes of its structs, and every op in order. */
 #define EBB_MODULE_SIZES                                                                          \
     {                                                                                             \
         sizeof(ebb_backend_api), sizeof(ebb_backend), sizeof(ebb_backend_options),                \
@@ -45,12 +45,13 @@ static const char ebb_module_ops[] =
 #include "graph/ops.def"
     ;
 
-/* The backend of libebb_<name>.so, which is looked for beside this library, then where the loader looks;
- * the variable EBB_<NAME>_MODULE names another file, and nothing else is tried then. EBB_UNAVAILABLE: there
- * is none, the loader cannot open it (its words: a library that it needs is absent, say), or it is of
- * another build. Nothing is to be closed. */
+/* Gets the backend of libebb_<name>.so, searched for beside this library, then where the loader looks; the
+ * variable EBB_<NAME>_MODULE names another file, and only that is then tried. EBB_UNAVAILABLE: there is
+ * none, the loader cannot open it (with its message, such as a missing library), or it is of another build.
+ * Never closed. */
 EBB_CHECKED ebb_status ebb_module_find(ebb_env *env, const char *name, const ebb_backend_api **out);
-/* libebb_<name>.so itself, found the same way, for what is no backend; `of` leads what is said: "jit MLIR".
+/* Opens libebb_<name>.so itself, found the same way, for modules that are not backends; `of` begins the
+ * error texts: "jit MLIR".
  */
 EBB_CHECKED ebb_status ebb_module_open(ebb_env *env, const char *of, const char *name, void **library);
 
