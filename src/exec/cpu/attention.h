@@ -1,13 +1,14 @@
-/* cpu/attention.h: what attention and its gradient share: geometry, packed heads, and products of tiles.
+/* cpu/attention.h: declares what attention and its gradient share: geometry, packed heads, and products of
+ * tiles.
  *
  * One head of one image is a unit of work. Its q, k, v (and dy) are copied out of qkv first, so that tiles
- * are contiguous and rows are padded with zeros to whole vectors; units are shared out among slots, each
- * with scratch of its own:
+ * are contiguous and rows are padded with zeros to whole vectors; units are distributed among slots, each
+ * with its own scratch:
  *
  *     scratch   | slot 0: packed head, tiles | slot 1 | ... | slot n_slots - 1 |
  *
- * A unit's numbers do not depend on its slot. Scores are made tile by tile, TILE rows against TILE rows,
- * and never all held. */
+ * A unit's numbers do not depend on its slot. Scores are computed tile by tile, TILE rows against TILE
+ * rows, and never all stored. */
 #ifndef EBB_EXEC_CPU_ATTENTION_H
 #define EBB_EXEC_CPU_ATTENTION_H
 
@@ -24,7 +25,7 @@ typedef struct cpu_attention {
 } cpu_attention;
 
 cpu_attention cpu_attention_of(const ebb_backend *backend, const ebb_call *call);
-/* EBB_BAD_INPUT where rows or heads are too large to count their scratch. */
+/* EBB_BAD_INPUT: rows or heads are so large that their scratch overflows. */
 EBB_CHECKED ebb_status cpu_attention_supports(ebb_backend *backend, const ebb_call *call);
 
 /* The slot's first and next unit. */
@@ -32,13 +33,13 @@ static inline int64_t cpu_attention_cut(const cpu_attention *a, int64_t slot) {
     return cpu_cut(a->n_units, a->n_slots, slot);
 }
 
-/* How many of the keys from first_key on, n_keys in all, row `query` attends to. */
+/* The number of the n_keys keys from first_key on that row `query` attends to. */
 static inline int64_t cpu_attention_seen(const cpu_attention *a, int64_t query, int64_t first_key,
                                          int64_t n_keys) {
     return a->causal ? ebb_max_i64(ebb_min_i64(query + 1 - first_key, n_keys), 0) : n_keys;
 }
 
-/* Where keys end for the tile of queries that begins here. */
+/* The end of the keys for the tile of queries that begins here. */
 static inline int64_t cpu_attention_keys_end(const cpu_attention *a, int64_t first_query) {
     return a->causal ? ebb_min_i64(first_query + CPU_TILE, a->t) : a->t;
 }
@@ -50,13 +51,13 @@ static inline int64_t cpu_padded(int64_t n) {
 /* Floats of a tile of scores. */
 #define CPU_TILE_FLOATS ((int64_t)CPU_TILE * CPU_TILE)
 
-/* Row i of to, d_row floats, is d floats of from + i * from_row times scale, then zeros. */
+/* Packs rows: row i of to, d_row floats, is d floats of from + i * from_row times scale, then zeros. */
 void cpu_pack_rows(const cpu_attention *a, const float *from, int64_t from_row, float scale, float *to);
-/* Row e of to, t_row floats, is the e-th float of all t rows of from, then zeros. */
+/* Packs columns: row e of to, t_row floats, is the e-th float of all t rows of from, then zeros. */
 void cpu_pack_columns(const cpu_attention *a, const float *from, int64_t from_row, float *to);
 
-/* One product of matrices: c[m,n] = a[m,k] b[k,n], or c += a b. n is a multiple of CPU_PACK; element (i, p)
- * of a is a[i * a_row + p * a_column], rows of b and c are contiguous. Sums over p are in its order. */
+/* A matrix product: c[m,n] = a[m,k] b[k,n], or c += a b. n is a multiple of CPU_PACK; element (i, p) of a
+ * is a[i * a_row + p * a_column], rows of b and c are contiguous. Sums over p are in order. */
 typedef struct cpu_tile_product {
     int64_t m, n, k;
     const float *a;

@@ -1,5 +1,5 @@
-/* cpu/conv.h: how a convolution is computed: a fact of its shape, the processor and the width, so that a
- * call's bits do not depend on the plan.
+/* cpu/conv.h: chooses how a convolution is computed, from its shape, the processor and the width alone, so
+ * that a call's bits do not depend on the plan.
  *
  *     plain      on images as they are stored, channels last
  *     blocks     on images in blocks of channels, converted in scratch some at a time (decision 55)
@@ -15,7 +15,8 @@
 
 enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, CPU_N_CONV };
 
-/* images: converted at a time, a divisor of the batch; 0: none is. Columns: neither that nor winograd. */
+/* images: number converted at a time, a divisor of the batch; 0: none. With columns neither this nor
+ * winograd is set. */
 typedef struct cpu_conv_way {
     int64_t images;
     bool winograd, columns;
@@ -23,18 +24,19 @@ typedef struct cpu_conv_way {
 
 cpu_product_kind cpu_conv_kind(const ebb_call *call);
 void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]);
-/* The call as oneDNN is asked for it. */
+/* The call as a oneDNN product. */
 cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv_way way);
 
-/* The way of a call of f32, or bf16 by the processor, and all its scratch. Remembered, for it asks oneDNN.
+/* Chooses the way of a call in f32, or in bf16 by the processor, and computes all its scratch. Memoized,
+ * because it queries oneDNN.
  */
 EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,
                                        int64_t *scratch_bytes);
-/* Columns are cpu_product's functions around a product of matrices. size: of cpu_conv_sizes. */
+/* Columns use cpu_product's functions on a matrix product. size: from cpu_conv_sizes. */
 cpu_product cpu_columns_product(const int64_t *size);
 EBB_CHECKED ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
                                            int64_t *bytes);
-ebb_status cpu_columns_launch(const ebb_kernel_run *run); /* its state: what the product's prepare made */
+ebb_status cpu_columns_launch(const ebb_kernel_run *run); /* its state is from the product's prepare */
 void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                    const char **kind);
 

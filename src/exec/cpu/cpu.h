@@ -1,6 +1,7 @@
-/* cpu/cpu.h: the cpu backend: oneDNN for convolutions and matrix products, own loops for the rest; f32.
+/* cpu/cpu.h: declares the cpu backend: oneDNN for convolutions and matrix products, own loops for the rest;
+ * f32.
  *
- * Who decides how many threads work, and why results do not depend on it:
+ * The number of threads, and why results do not depend on it:
  *
  *     width   backend->n_threads, the plan's. oneDNN's primitives are made for it and always run with it:
  *             some of them split sums by the team that they find.
@@ -23,15 +24,15 @@ typedef struct cpu_backend {
     ebb_backend base; /* first */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_attr_t attr;   /* scratchpads are the plan's, not oneDNN's */
+    dnnl_primitive_attr_t attr;   /* scratchpads are from the plan, not from oneDNN */
     bool wide;                    /* oneDNN works in vectors of 64 bytes */
     bool winograd;                /* convolutions may be computed in transformed tiles (conv.h) */
-    bool native;                  /* products of bf16 are the processor's (product.h) */
-    cpu_memo memo;                /* of the products asked for so far: scratch bytes, ways */
+    bool native;                  /* bf16 products use the processor's instructions (product.h) */
+    cpu_memo memo;                /* scratch bytes and ways of the products queried so far */
     int n_run;                    /* 1 to the width */
     int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */
-    struct cpu_jit *jit;          /* who makes code for bodies (fused.h) */
-    uint64_t n_teams;             /* how often an own kernel's work was shared out: tests ask */
+    struct cpu_jit *jit;          /* the code generator for bodies (fused.h) */
+    uint64_t n_teams;             /* how often an own kernel ran on a team; for tests */
 } cpu_backend;
 
 extern const ebb_backend_api ebb_backend_cpu;
@@ -47,18 +48,18 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
-/* An op's kernel for what it takes itself; NULL: it has none. */
+/* An op's kernel for the dtypes that it takes itself; NULL: it has none. */
 const ebb_kernel_info *cpu_kernel_of(ebb_opcode code);
-/* The kernel of a call, its own or that of 16 bits (low.h). EBB_BAD_INPUT as ebb_kernel_find. */
+/* Finds the kernel of a call, its own or the 16-bit one (low.h). EBB_BAD_INPUT as ebb_kernel_find. */
 EBB_CHECKED ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call,
                                        const ebb_kernel_info **out);
 
-/* A kernel and its rate: of one thread of a present server core with 512-bit vectors, on tensors beyond the
- * caches, rounded. Rates are constants so that a plan is the same wherever it is made; what a search needs
- * of them is their ratios. */
+/* A kernel and its rate: of one thread of a current server core with 512-bit vectors, on tensors larger
+ * than the caches, rounded. Rates are constants so that a plan is the same wherever it is made; a search
+ * only needs their ratios. */
 #define CPU_KERNEL(name, takes, rate, ...) EBB_KERNEL(cpu, name, takes, rate, __VA_ARGS__)
 #define CPU_RATE(flops, bytes)             EBB_RATE(flops, bytes, 1000)
-#define CPU_STREAM                         CPU_RATE(20000, 25000) /* what only moves elements */
+#define CPU_STREAM                         CPU_RATE(20000, 25000) /* for ops that only move elements */
 
 /* EBB_OK when count * each bytes of scratch can be counted, with room to align its parts; else
  * EBB_BAD_INPUT. */
@@ -66,14 +67,16 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 
 /* ---- team.c --------------------------------------------------------------------------------------- */
 
-/* Computes [begin, end). Must not depend on where the cuts are. */
+/* Computes [begin, end). Its results must not depend on the cuts. */
 typedef void cpu_span(const void *ctx, int64_t begin, int64_t end);
 
-/* span over all of [0, n), cut at multiples of unit; `bytes` that it moves tell whether a team is worth it.
+/* Runs span over all of [0, n), cut at multiples of unit; the `bytes` that it moves decide whether a team
+ * is worthwhile.
  */
 void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span, const void *ctx);
 
-/* Around anything of oneDNN's: the width, whatever the caller's setting is. Returns what leave restores. */
+/* Set the plan's width around calls of oneDNN, whatever the caller's setting. Returns the setting that
+ * leave restores. */
 int cpu_width_enter(const cpu_backend *cpu);
 void cpu_width_leave(const cpu_backend *cpu, int before);
 
@@ -82,7 +85,7 @@ ebb_status cpu_end(ebb_backend *backend);
 
 /* ---- small helpers -------------------------------------------------------------------------------- */
 
-/* Where part i of n equal parts of [0, total) begins; part n begins at total. */
+/* The start of part i of n equal parts of [0, total); part n starts at total. */
 static inline int64_t cpu_cut(int64_t total, int64_t n, int64_t i) {
     return total / n * i + ebb_min_i64(i, total % n);
 }
@@ -91,8 +94,8 @@ static inline int64_t cpu_ceil_div(int64_t a, int64_t b) {
     return a / b + (a % b != 0);
 }
 
-/* What only moves elements asks for their size alone: a function name_T for each that there is, of a macro
- * of T, and the one for a dtype. */
+/* Ops that only move elements depend only on their size: CPU_BY_BYTES makes a function name_T for each size
+ * from a macro of T, and CPU_OF_BYTES selects the one for a dtype. */
 #define CPU_BY_BYTES(macro)       macro(uint8_t) macro(uint16_t) macro(uint32_t) macro(uint64_t)
 #define CPU_OF_BYTES(name, dtype) CPU_OF_BYTES_(name, ebb_dtype_bytes(dtype))
 #define CPU_OF_BYTES_(name, bytes)    \
@@ -102,9 +105,9 @@ static inline int64_t cpu_ceil_div(int64_t a, int64_t b) {
                     : name##_uint64_t)
 
 /* CPU_VECTOR: compiled once for each vector width and chosen when the program starts. Bits do not change:
- * products and sums are not contracted, and what is summed across elements has its order written down. Once
- * under sanitizers, whose checks keep a loop from being vectorized.
- * CPU_INLINE: a part of such functions, compiled into each of them. */
+ * products and sums are not contracted, and sums across elements have an explicit order. Compiled only once
+ * under sanitizers, whose checks prevent vectorization. CPU_INLINE: a part of such functions, compiled into
+ * each of them. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define CPU_VECTOR __attribute__((target_clones("default", "avx2", "avx512f")))

@@ -1,20 +1,20 @@
-/* cpu/emit.h: code for a body, as text: what a step is in plain operations.
+/* cpu/emit.h: generates code for a body as text, with each step in plain operations.
  *
  *     emit_ops.c        steps as operations on registers: those of the unfused kernels, in their order;
  *                       nothing is contracted or reordered
  *     emit_functions.c  exp, log, erf, ... as functions.h has them
- *     emit_print.c      registers; an operation goes to the language that the code is written in
- *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over what is left
+ *     emit_print.c      registers; passes an operation to the target language
+ *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over the remaining elements
  *     emit_in_mlir.c    MLIR's dialects: the same loops
  *     emit_in_halide.c  lines that become Halide's statements: the same loops
  *     emit_in_c.c       C: one loop over elements
- *     emit_llvm.c       compiles the first in the process, by a library that emit_libllvm.c finds
- *     emit_modules.c    and the next two, once a module has made something of them (exec/code_module.h)
- *     emit_cc.c         and the last by a C compiler
- *     emitters.c        which emitters there are here, and which one is taken
+ *     emit_llvm.c       compiles LLVM's IR in the process, with a library that emit_libllvm.c finds
+ *     emit_modules.c    compiles MLIR and Halide, through a module (exec/code_module.h)
+ *     emit_cc.c         compiles C with a C compiler
+ *     emitters.c        lists the emitters available here, and selects one
  *
- * What was compiled is kept on a shelf (base/os), by the text, the compiler's version, its options and the
- * processor: a second process compiles nothing.
+ * Compiled code is kept on a shelf (base/os), by the text, the compiler's version, its options and the
+ * processor, so a second process compiles nothing.
  */
 #ifndef EBB_EXEC_CPU_EMIT_H
 #define EBB_EXEC_CPU_EMIT_H
@@ -29,15 +29,15 @@ typedef struct emit_reg {
     uint32_t number;
 } emit_reg;
 
-/* The result's type is that of operand 1 where it is EMIT_N_TYPES. */
+/* The result has the type of operand 1 if its type is EMIT_N_TYPES. */
 typedef enum emit_op {
 #define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c, in_halide) EMIT_##name,
 #include "exec/emit_ops.def"
     EMIT_N_OPS
 } emit_op;
 
-/* What code calls: EMIT_FUNCTION(NAME, member of cpu_fused_function, operands, function). Code finds them
- * in a table, by their number: no address is part of it. */
+/* The functions that code calls: EMIT_FUNCTION(NAME, member of cpu_fused_function, operands, function).
+ * Code finds them by number in a table, so it contains no address. */
 #define EMIT_FUNCTIONS(F)                           \
     F(SIN, one, 1, sinf)                            \
     F(COS, one, 1, cosf)                            \
@@ -76,7 +76,7 @@ emit_reg emit_int(emit *e, uint32_t x);
 emit_reg emit_call(emit *e, emit_function f, emit_reg a, emit_reg b);
 emit_reg emit_new(emit *e, emit_type type);
 
-/* What is printed of an operation and of a function. */
+/* How an operation and a function are printed. */
 typedef struct emit_op_row {
     uint32_t n;
     emit_type result;
@@ -90,13 +90,14 @@ typedef struct emit_function_row {
 } emit_function_row;
 extern const emit_function_row emit_function_rows[EMIT_N_FUNCTIONS];
 
-/* Of an element in memory. */
+/* The type of an element in memory. */
 emit_type emit_stored(ebb_dtype dtype);
 static inline emit_type emit_result(const cpu_fused *f, uint32_t o) {
     return emit_stored(f->body.step[f->body.out[o]].type.dtype);
 }
 
-/* The steps of a body: operand[i] are what was loaded, as stored; stored[o] what results are to be. */
+/* Emits the steps of a body: operand[i] are the loaded elements, as stored; stored[o] gets the results as
+ * stored. */
 void emit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored);
 
 /* ---- whole functions -------------------------------------------------------------------------------- */
@@ -109,11 +110,11 @@ typedef struct emit_unit {
 
 /* Lanes of wide and of narrow vectors. */
 enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16, EMIT_MAX_LOOPS = 3 };
-/* Lanes of a body's loops, one after the other, the last of single elements; how many. Wide vectors are
- * written where they compile fast. */
+/* Fills in the lanes of a body's loops, in order, the last one over single elements, and returns their
+ * number. Wide vectors are used where they compile fast. */
 size_t emit_loops(const cpu_fused *f, uint32_t lanes[EMIT_MAX_LOOPS]);
 
-/* llvm: the major version that reads it, or what is made of it. */
+/* llvm: the major version that reads the text, or the code made from it. */
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm);
 void emit_in_mlir(ebb_text *text, const emit_unit *unit, int llvm);
 void emit_in_halide(ebb_text *text, const emit_unit *unit, int llvm);
@@ -121,31 +122,33 @@ void emit_in_c(ebb_text *text, const emit_unit *unit);
 
 /* ---- emitters --------------------------------------------------------------------------------------- */
 
-/* What a backend has of the one that it took; each defines its own. */
+/* A backend's opened emitter; each kind defines its own. */
 typedef struct cpu_emitter cpu_emitter;
 typedef struct cpu_emitter_api {
     const char *name;   /* "LLVM" */
-    const char *module; /* of emit_modules.c: makes its code in libebb_<module>.so */
-    bool by_name;       /* not taken where none is named */
-    /* Is it there? EBB_UNAVAILABLE: why not. version: of what it compiles with. */
+    const char *module; /* for emit_modules.c: its code is made in libebb_<module>.so */
+    bool by_name;       /* only used when named */
+    /* Opens the emitter if it is available. EBB_UNAVAILABLE: the error says why not. version: of its
+     * compiler. */
     ebb_status (*open)(ebb_env *env, const struct cpu_emitter_api *api, cpu_emitter **out,
                        char version[EBB_EMITTER_TEXT]);
     void (*close)(cpu_emitter *emitter);
-    /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO, EBB_UNAVAILABLE: it could not be made
-     * (why). */
+    /* Makes code that lives as long as the emitter. EBB_DEVICE, EBB_IO, EBB_UNAVAILABLE: it could not be
+     * made; the error says why. */
     ebb_status (*compile)(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out);
-    void (*write)(ebb_text *text, const emit_unit *unit, int llvm); /* of those that emit_llvm.c serves */
+    void (*write)(ebb_text *text, const emit_unit *unit, int llvm); /* for the emitters that emit_llvm.c
+                                                                     * serves */
 } cpu_emitter_api;
 struct cpu_emitter { /* first member of each one's own */
     const cpu_emitter_api *api;
     ebb_env *env;
     ebb_shelf shelf;
-    uint32_t n_compiled, n_found; /* bodies: made here; from the shelf */
-    uint64_t compile_ns;          /* of the former */
+    uint32_t n_compiled, n_found; /* bodies compiled here; bodies from the shelf */
+    uint64_t compile_ns;          /* of n_compiled */
 };
 extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc, cpu_emitter_mlir, cpu_emitter_halide;
 
-/* What those two do for emit_modules.c: opens the libLLVM that takes what the module makes. */
+/* emit_llvm.c's functions for emit_modules.c: opens the libLLVM that accepts the module's output. */
 struct ebb_code_module; /* exec/code_module.h */
 EBB_CHECKED ebb_status cpu_llvm_open(ebb_env *env, const cpu_emitter_api *api,
                                      const struct ebb_code_module *module, cpu_emitter **out,

@@ -1,18 +1,18 @@
-/* cpu/emit_llvm.h: libLLVM, opened when it is asked for: versions 14 to 19, through the functions of its C
- * interface that have not changed between them. Private to emit_libllvm.c and emit_llvm.c. */
+/* cpu/emit_llvm.h: opens libLLVM on demand: versions 14 to 19, through the functions of its C interface
+ * that have not changed between them. Private to emit_libllvm.c and emit_llvm.c. */
 #ifndef EBB_EXEC_CPU_EMIT_LLVM_H
 #define EBB_EXEC_CPU_EMIT_LLVM_H
 
 #include "exec/code_module.h"
 #include "exec/cpu/emit.h"
 
-typedef void *llvm_ref; /* of LLVM's; who owns it, its functions say */
+typedef void *llvm_ref; /* an LLVM object; LLVM's functions define its ownership */
 typedef struct llvm_symbol {
     llvm_ref name;
     uint64_t address;
     uint8_t flags, target_flags;
 } llvm_symbol;
-/* What is called of libLLVM: name, result, parameters. */
+/* The functions used from libLLVM: name, result, parameters. */
 #define LLVM_FUNCTIONS(F)                                                                                \
     F(LLVMInitializeX86TargetInfo, void, (void))                                                         \
     F(LLVMInitializeX86Target, void, (void))                                                             \
@@ -55,13 +55,13 @@ typedef struct cpu_llvm {
     void *library;
     int version;
     llvm_ref jit, machine;
-    char *triple, *cpu, *features; /* of this machine; LLVM's */
+    char *triple, *cpu, *features; /* of this machine; owned by LLVM */
 #define FIELD(name, result, parameters) result(*name) parameters;
     LLVM_FUNCTIONS(FIELD)
 #undef FIELD
 } cpu_llvm;
 
-/* Its words, as one line of the env's; they are released. */
+/* Set LLVM's message as the env's error, in one line, and release it. */
 ebb_status cpu_llvm_told(cpu_llvm *l, ebb_status status, const char *what, char *message);
 ebb_status cpu_llvm_refused(cpu_llvm *l, const char *what, llvm_ref error); /* EBB_DEVICE */
 

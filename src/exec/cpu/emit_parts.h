@@ -1,10 +1,10 @@
-/* cpu/emit_parts.h: what emit_ops.c and its parts write steps with. Private to them. */
+/* cpu/emit_parts.h: declares helpers with which emit_ops.c and its parts emit steps. Private to them. */
 #ifndef EBB_EXEC_CPU_EMIT_PARTS_H
 #define EBB_EXEC_CPU_EMIT_PARTS_H
 
 #include "exec/cpu/emit.h"
 
-typedef emit_reg R; /* so short, for expressions are made of it */
+typedef emit_reg R; /* short, because expressions consist of it */
 
 static inline R select(emit *e, R condition, R yes, R no) {
     return emit_3(e, EMIT_SELECT, condition, yes, no);
@@ -47,9 +47,9 @@ R emit_erf(emit *e, R x);
 R emit_erfc(emit *e, R x);
 /* 1 / (1 + x) */
 R emit_share(emit *e, R x);
-/* A step of the family of activations. */
+/* Emits a step of the activation family. */
 R emit_activation(emit *e, const ebb_fused_step *s, R a, R b);
-/* base/half.h: to f32 and, rounded, back. */
+/* Emit the conversions of base/half.h: to f32 and, rounded, back. */
 R emit_widened(emit *e, R half, ebb_dtype dtype);
 R emit_narrowed(emit *e, R x, ebb_dtype dtype);
 

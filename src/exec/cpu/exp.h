@@ -1,12 +1,12 @@
-/* cpu/exp.h: exp in float and in double, for loops that run in vectors: no branch, no table, and the same
+/* cpu/exp.h: computes exp in float and in double in vectorizable loops: no branch, no table, and the same
  * bits in every width.
  *
  *     exp(x) = 2^n * exp(r),  n = x / log 2 rounded,  |r| <= log(2) / 2
  *
  * n is subtracted in two parts, the first so short that n times it is exact (Cody and Waite, Software
- * Manual for the Elementary Functions, 1980); exp(r) is its series up to r^7, whose rest is below 6e-9. A
- * relative error of about 2e-7. Below -87.3, near the smallest normal number, it stays there; above 88.3 it
- * stays too. A NaN stays one. */
+ * Manual for the Elementary Functions, 1980); exp(r) is its series up to r^7, whose remainder is below
+ * 6e-9. The relative error is about 2e-7. x is clamped to [-87.3, 88.3]; exp(-87.3) is near the smallest
+ * normal number. A NaN stays a NaN. */
 #ifndef EBB_EXEC_CPU_EXP_H
 #define EBB_EXEC_CPU_EXP_H
 
@@ -36,7 +36,7 @@ CPU_INLINE float cpu_exp(float x) {
 }
 
 /* tanh. Near 0 an odd polynomial, whose error there is below that of 1 - 2 / (1 + exp(2 a)) (Moshier,
- * Cephes Mathematical Library, 1992); at most 1.5e-7 of the value off. A NaN stays one, and -0 what it is.
+ * Cephes Mathematical Library, 1992); relative error at most 1.5e-7. A NaN stays a NaN, and -0 stays -0.
  */
 CPU_INLINE float cpu_tanh(float x) {
     const float a = fabsf(x), z = a * a;
@@ -49,8 +49,8 @@ CPU_INLINE float cpu_tanh(float x) {
     return copysignf(a < 0.625F ? near : far, x);
 }
 
-/* The exponential in double, for sums: the series up to r^11, whose rest is below 1e-14. Below -708 it
- * stays at 3e-308; above 709 it stays too. */
+/* The exponential in double, for sums: the series up to r^11, whose remainder is below 1e-14. x is clamped
+ * to [-708, 709]; exp(-708) is 3e-308. */
 CPU_INLINE double cpu_exp_double(double x) {
     const double low = x < -708 ? -708 : x, in = low > 709 ? 709 : low;
     const double shift = 6755399441055744.0; /* 1.5 * 2^52 */

@@ -1,10 +1,10 @@
-/* cpu/functions.h: functions of one number in float for loops that run in vectors, as exp.h's: no branch,
- * no table, the same bits in every width. emit_functions.c writes the same operations.
+/* cpu/functions.h: computes functions of one float in vectorizable loops, like exp.h: no branch, no table,
+ * the same bits in every width. emit_functions.c emits the same operations.
  *
- * Polynomials are those of the least largest relative error over their interval (Lawson's weights, 1961),
- * rounded to float. tests/exec/test_functions.c has each function's greatest relative error over all
- * floats: 1.7e-7 at most, 3.7e-7 of erfc. A result is subnormal, infinite or a NaN where the function's is;
- * an odd function keeps the sign of 0. */
+ * Polynomials minimize the largest relative error over their interval (Lawson's weights, 1961), rounded to
+ * float. tests/exec/test_functions.c checks each function's largest relative error over all floats: at most
+ * 1.7e-7, and 3.7e-7 for erfc. A result is subnormal, infinite or NaN where the exact one is; an odd
+ * function keeps the sign of 0. */
 #ifndef EBB_EXEC_CPU_FUNCTIONS_H
 #define EBB_EXEC_CPU_FUNCTIONS_H
 
@@ -23,7 +23,7 @@ CPU_INLINE float cpu_of_bits(uint32_t bits) {
 
 /* ---- exponentials ---------------------------------------------------------------------------------- */
 
-/* x is taken apart in each anew: of one function that all share gcc 12 makes erf half as fast. */
+/* Each decomposes x itself: with one shared function gcc 12 makes erf half as fast. */
 
 /* exp(r) - 1 for |r| below 0.45. */
 CPU_INLINE float cpu_exp_near(float r) {
@@ -51,7 +51,7 @@ CPU_INLINE float cpu_exp_full(float x) {
     return cpu_exp_sum(x, 0);
 }
 
-/* 2^n (exp(r) - 1) + (2^n - 1), halved until the end: 2^128 is no float. */
+/* 2^n (exp(r) - 1) + (2^n - 1), halved until the end, because 2^128 is not a float. */
 CPU_INLINE float cpu_expm1(float x) {
     const float bound = x < -18 ? -18 : x, in = bound > 89 ? 89 : bound;
     const float shift = 12582912.0F;
@@ -79,11 +79,11 @@ CPU_INLINE float cpu_log(float x) {
     p = p * f + -2.49997973e-1F;
     p = p * f + 3.33332151e-1F;
     const float y = (f + ((f * z * p + n * -2.12194440e-4F) - z * 0.5F)) + n * 0.693359375F;
-    const float beside = x == 0 ? -INFINITY : NAN; /* of 0, and of what is below it; a NaN */
+    const float beside = x == 0 ? -INFINITY : NAN; /* for 0, and for negative numbers and NaN */
     return x > 0 ? (x < INFINITY ? y : x) : beside;
 }
 
-/* log(u) of u = 1 + x rounded, and what the rounding took, over u. */
+/* log(u) of u = 1 + x rounded, plus the rounding error divided by u. */
 CPU_INLINE float cpu_log1p(float x) {
     const float u = 1 + x, left = (x - (u - 1)) / u, y = cpu_log(u);
     return copysignf((u > 0) & (u < INFINITY) ? y + left : y, x);
@@ -91,8 +91,8 @@ CPU_INLINE float cpu_log1p(float x) {
 
 /* ---- the error function ---------------------------------------------------------------------------- */
 
-/* erfc(a) of a >= 0: exp(-a^2) t p(t), t = 1 / (1 + a / 2). a^2 is needed to more digits than a float has:
- * h^2 + (a - h) (a + h), h being a without its last 12 bits. */
+/* erfc(a) for a >= 0: exp(-a^2) t p(t), t = 1 / (1 + a / 2). a^2 needs more digits than a float has: h^2 +
+ * (a - h) (a + h), h being a without its last 12 bits. */
 CPU_INLINE float cpu_erfc_above(float a) {
     const float in = a > 10.125F ? 10.125F : a, t = 1 / (1 + in * 0.5F), c = t - 0.5F;
     float p = 3.57671455e-2F;

@@ -1,4 +1,4 @@
-/* cpu/integers.h: arithmetic of i32, which wraps; no operand is a fault. */
+/* cpu/integers.h: defines wrapping i32 arithmetic; no operand is an error. */
 #ifndef EBB_EXEC_CPU_INTEGERS_H
 #define EBB_EXEC_CPU_INTEGERS_H
 
@@ -13,7 +13,7 @@ CPU_INLINE int32_t cpu_sub_i32(int32_t a, int32_t b) {
 CPU_INLINE int32_t cpu_mul_i32(int32_t a, int32_t b) {
     return (int32_t)((uint32_t)a * (uint32_t)b);
 }
-/* Towards minus infinity; by 0: 0. */
+/* Rounds towards minus infinity; division by 0 gives 0. */
 CPU_INLINE int32_t cpu_floor_div_i32(int32_t a, int32_t b) {
     if (b == 0) return 0;
     if (b == -1) return cpu_sub_i32(0, a);

@@ -1,8 +1,8 @@
-/* cpu/low_run.h: a call's parts as they are run: what low.c makes and low_run.c uses.
+/* cpu/low_run.h: declares a call's parts as they are run: made by low.c and used by low_run.c.
  *
- * Parts are run in lanes, one after the other within each. Of what streams through memory there are as many
- * lanes as the plan is wide: a thread takes a whole lane, whose parts stay in its cache from widening to
- * rounding. Of products there is one, whose kernels share out their own work. Scratch, each piece aligned:
+ * Parts run in lanes, one after the other within each. Ops that stream through memory have as many lanes as
+ * the plan's width: a thread takes a whole lane, whose parts stay in its cache from widening to rounding.
+ * Products have one lane, because their kernels distribute their own work. Scratch, each piece aligned:
  *
  *     lane 0: | a part's operands and results in f32, the lane's sums, what an activation was | the inner
  * kernel's | lane 1: ...
@@ -17,9 +17,9 @@ enum { CPU_LOW_SIZES = 2 };
 typedef struct cpu_low {
     cpu_low_cut cut;
     int64_t in_at[EBB_MAX_OPERANDS],
-        out_at[EBB_MAX_RESULTS]; /* in a lane's scratch, of those that are there */
+        out_at[EBB_MAX_RESULTS]; /* offsets in a lane's scratch, of those that are there */
     int64_t y_at, inner_at, lane_bytes;
-    cpu_low_call part[CPU_LOW_SIZES]; /* of a whole part, and of the last one where it is smaller */
+    cpu_low_call part[CPU_LOW_SIZES]; /* of a whole part, and of a smaller last one */
     cpu_low_call apply[CPU_LOW_SIZES];
     bool applies;
     ebb_kernel *kernel[CPU_LOW_SIZES], *applier[CPU_LOW_SIZES]; /* NULL: there is no such part */
@@ -28,7 +28,7 @@ typedef struct cpu_low {
 static inline bool cpu_low_bit(uint32_t bits, uint32_t i) {
     return i < 32 && bits >> i & 1;
 }
-/* Has operand i, or result o, of the inner call f32 of its own in scratch? */
+/* Whether operand i, or result o, of the inner call has its own f32 copy in scratch. */
 static inline bool cpu_low_operand_held(const cpu_low *l, const ebb_call *call, uint32_t i) {
     const uint32_t from = l->part[0].from[i];
     return ebb_dtype_low(call->in[from].dtype) || cpu_low_bit(l->cut.scaled, from);

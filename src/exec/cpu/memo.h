@@ -1,5 +1,5 @@
-/* cpu/memo.h: what was asked before: scratch bytes by product. Looking for the largest batch asks for the
- * same few convolutions at every size, and each answer takes oneDNN tens of microseconds. */
+/* cpu/memo.h: memoizes scratch bytes by product. A search for the largest batch queries the same few
+ * convolutions at every size, and each answer takes oneDNN tens of microseconds. */
 #ifndef EBB_EXEC_CPU_MEMO_H
 #define EBB_EXEC_CPU_MEMO_H
 

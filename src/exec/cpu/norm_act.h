@@ -1,5 +1,5 @@
-/* cpu/norm_act.h: batch norm's apply and an activation behind it, element by element, for the kernels that
- * are fused of them. */
+/* cpu/norm_act.h: computes batch norm's apply and the following activation, element by element, for the
+ * fused kernels. */
 #ifndef EBB_EXEC_CPU_NORM_ACT_H
 #define EBB_EXEC_CPU_NORM_ACT_H
 
@@ -35,14 +35,14 @@ CPU_INLINE float cpu_act_apply(const cpu_act *a, float x, int64_t lane) {
     return (x - a->center[lane]) * a->scale[lane] + a->shift[lane];
 }
 
-/* It is asked what is cut, not what is kept: a NaN must show in the loss. */
+/* The tests are for values that are cut, so that a NaN shows in the loss. */
 CPU_INLINE float cpu_act_bound(const cpu_act *a, float u) {
     const float above = u < a->min ? a->min : u;
     return above > a->max ? a->max : above;
 }
 
-/* The gradient that passes: +0 where u, the value before the bounds or behind them, was cut. By its bits,
- * since a choice between floats that are then summed keeps gcc from using vectors. */
+/* The gradient that passes: +0 where u, the value before or after the bounds, was cut. Done on the bits,
+ * since a select of floats that are then summed keeps gcc from vectorizing. */
 CPU_INLINE float cpu_act_pass(const cpu_act *a, float u, float dy) {
     union {
         float number;

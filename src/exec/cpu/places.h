@@ -1,21 +1,22 @@
-/* cpu/places.h: kernels whose result at each place is of their operands' elements there, which may be
- * broadcast and of several dtypes, each written as its scalar expression.
+/* cpu/places.h: defines kernels by a scalar expression of their operands' elements at the same place;
+ * operands may be broadcast and have several dtypes.
  *
  * A result's elements are cut into rows in which each operand advances by one stride: 1, 0 (the same
- * element all along) or another. In place, an output is an input of its shape: an element is read before it
- * is written, and no other is. */
+ * element throughout) or another. In place, an output is an input of its shape: each element is read before
+ * it is written, and no other element is read. */
 #ifndef EBB_EXEC_CPU_PLACES_H
 #define EBB_EXEC_CPU_PLACES_H
 
 #include "exec/cpu/rows.h"
 
-/* Rows by a walk over the result with all operands; each: bytes that an element is worth (cpu_spans). */
+/* Runs a kernel on rows of a walk over the result with all operands; each: the cost of an element in bytes
+ * (cpu_spans). */
 ebb_status cpu_places_run(const ebb_kernel_run *run, const ebb_walk *walk, cpu_places_kernel *kernel,
                           int64_t each);
 /* The same with the operands broadcast to the result. */
 ebb_status cpu_places_launch(const ebb_kernel_run *run, cpu_places_kernel *kernel, int64_t each);
 
-/* A row of operands of type T and a result of type R: name_T. */
+/* Define name_T, a kernel on a row of operands of type T and a result of type R. */
 #define CPU_PLACES_1(name, T, R, expression)                       \
     CPU_VECTOR static void name##_##T(const cpu_places_row *row) { \
         const T *const from = row->in[0];                          \
@@ -66,7 +67,7 @@ ebb_status cpu_places_launch(const ebb_kernel_run *run, cpu_places_kernel *kerne
     }                                                                                                  \
     CPU_KERNEL(name, takes, rate, .launch = name##_launch)
 
-/* Of reals; of reals and integers. */
+/* Kernels of reals; of reals and integers. */
 #define CPU_PLACES_REAL(operands, name, rate, each, expression) \
     CPU_PLACES_##operands(name, float, float, expression)       \
         CPU_PLACES(name, EBB_TAKES(F32), rate, each, [EBB_F32] = name##_float)

@@ -1,11 +1,11 @@
-/* cpu/pointwise.h: kernels that look at one element at a time, each written as its scalar expression. In
- * place, an output is an input: an element is read before it is written, and no other is. */
+/* cpu/pointwise.h: defines kernels on one element at a time by a scalar expression. In place, an output is
+ * an input: each element is read before it is written, and no other element is read. */
 #ifndef EBB_EXEC_CPU_POINTWISE_H
 #define EBB_EXEC_CPU_POINTWISE_H
 
 #include "exec/cpu/rows.h"
 
-/* Shares out the elements of the result; `each` bytes are what one is worth (cpu_spans). */
+/* Distributes the elements of the result; `each`: the cost of one in bytes (cpu_spans). */
 static inline ebb_status cpu_pointwise_launch(const ebb_kernel_run *run, int64_t each, const cpu_row *row) {
     const ebb_call *call = run->call;
     cpu_pointwise ctx = {.a = call->n_in > 0 ? run->launch->in[0] : NULL,
@@ -17,8 +17,8 @@ static inline ebb_status cpu_pointwise_launch(const ebb_kernel_run *run, int64_t
     return EBB_OK;
 }
 
-/* Kernels of f32. rate: a CPU_RATE; each: as above; first, second: p and q, of `attr`; expression: of float
- * a, b, p and q. */
+/* Kernels in f32. rate: a CPU_RATE; each: as above; first, second: p and q, from `attr`; expression: of
+ * floats a, b, p and q. */
 #define CPU_POINTWISE(name, rate, each, first, second, load, expression)                          \
     CPU_VECTOR static void name##_span(const void *ctx, int64_t begin, int64_t end) {             \
         const cpu_pointwise s = *(const cpu_pointwise *)ctx;                                      \

@@ -1,17 +1,17 @@
-/* cpu/pool.h: the geometry of pooling, shared by the kernels forward and back. Windows are cut to the
- * input: padding holds no elements, and every window has at least one that is real. */
+/* cpu/pool.h: computes the geometry of pooling for the forward and gradient kernels. Windows are clipped to
+ * the input: padding has no elements, and every window has at least one input element. */
 #ifndef EBB_EXEC_CPU_POOL_H
 #define EBB_EXEC_CPU_POOL_H
 
 #include "exec/cpu/cpu.h"
 
-/* Channels that are looked at together: their running numbers stay in the first-level cache. */
+/* Channels processed together: their running values stay in the first-level cache. */
 enum { CPU_POOL_BLOCK = 64 };
 
 typedef struct cpu_pool {
     int64_t n, c, h, w, oh, ow;
     int64_t kernel[2], stride[2], pad[2];
-    bool count_pad; /* avg_pool: divide by the kernel's size, cut or not */
+    bool count_pad; /* avg_pool: divide by the kernel's size, even if the window is clipped */
 } cpu_pool;
 
 typedef struct cpu_window {
@@ -44,7 +44,7 @@ CPU_INLINE void cpu_pool_readers(const cpu_pool *s, int axis, int64_t from, int6
     *end = ebb_min_i64((to - 1 + s->pad[axis]) / s->stride[axis] + 1, axis ? s->ow : s->oh);
 }
 
-/* What an average divides by. */
+/* The divisor of an average. */
 CPU_INLINE double cpu_pool_divisor(const cpu_pool *s, const cpu_window *v) {
     if (s->count_pad) return (double)s->kernel[0] * (double)s->kernel[1];
     return (double)(v->h1 - v->h0) * (double)(v->w1 - v->w0);

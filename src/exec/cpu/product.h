@@ -1,15 +1,15 @@
-/* cpu/product.h: convolutions and matrix products by oneDNN.
+/* cpu/product.h: computes convolutions and matrix products by oneDNN.
  *
- * Six ops are one thing here: a oneDNN primitive with two inputs and one output, some of which (the weights
- * or their gradient, images) may be wanted in another layout than ours. Scratch of a run, each part
+ * Six ops have the same form here: a oneDNN primitive with two inputs and one output, some of which (the
+ * weights or their gradient, images) may need a layout other than ours. Scratch of a run, each part
  * 64-aligned:
  *
  *     | scratchpad of primitive or reorder | operands as the primitive wants them | a chunk's result |
  *
- * Images in another layout are converted and worked on by chunks of a few, so that scratch stays small; a
- * result that all chunks have, a weight gradient, is added up in their order.
+ * Images in another layout are converted and processed in chunks of a few, so that scratch stays small; a
+ * result of all chunks, a weight gradient, is added up in order.
  *
- * Descriptions are cheap and made for every question; primitives, which compile code, are made in prepare.
+ * Descriptions are cheap and made for every query; primitives, which compile code, are made in prepare.
  */
 #ifndef EBB_EXEC_CPU_PRODUCT_H
 #define EBB_EXEC_CPU_PRODUCT_H
@@ -24,29 +24,29 @@ typedef struct cpu_layout {
 
 typedef struct cpu_operand {
     int arg;             /* oneDNN's name of it: DNNL_ARG_* */
-    cpu_layout plain;    /* what it, or a chunk of it, is in memory */
+    cpu_layout plain;    /* the layout of it, or of a chunk, in memory */
     bool free;           /* oneDNN may choose another layout for it */
-    int64_t chunk_bytes; /* from one chunk to the next; 0: all chunks have the same */
+    int64_t chunk_bytes; /* from one chunk to the next; 0: all chunks share it */
 } cpu_operand;
 
 typedef enum cpu_product_kind { CPU_MATMUL, CPU_CONV, CPU_CONV_DGRAD, CPU_CONV_WGRAD } cpu_product_kind;
 
-/* A value: nothing of oneDNN's is held. */
+/* A plain value, without oneDNN objects. */
 typedef struct cpu_product {
     cpu_product_kind kind;
     cpu_operand at[3]; /* both inputs, the output */
-    int64_t n_more;    /* chunks behind the first one */
+    int64_t n_more;    /* chunks after the first one */
     dnnl_dims_t stride, dilation, before,
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
-    /* Implementations whose name has this part are passed over; NULL: none. */
+    /* Implementations whose name contains this are skipped; NULL: none. */
     const char *avoid;
-    bool winograd; /* of convolutions: in transformed tiles */
+    bool winograd; /* for convolutions: in transformed tiles */
     bool bf16;     /* all three operands; else f32 */
 } cpu_product;
 
-/* Is a call's product made by the processor's own bf16 (ebb_backend_options.native_bf16)? Of whole blocks
- * of channels alone: where there are others oneDNN 2.6 reads what lies behind a tensor, and counts it in
- * where it is no number. What is not is run in f32, in parts (low.h). */
+/* Whether a call's product uses the processor's own bf16 (ebb_backend_options.native_bf16). Only for whole
+ * blocks of channels: otherwise oneDNN 2.6 reads past the end of a tensor, and a NaN there enters the
+ * result. Other products run in f32, in parts (low.h). */
 bool cpu_is_native(const cpu_backend *cpu, const ebb_call *call);
 
 /* The first number of a key (memo.h). */
@@ -54,14 +54,15 @@ static inline int64_t cpu_product_key(const ebb_call *call) {
     return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? EBB_N_OPS : 0);
 }
 
-/* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
- * EBB_BAD_INPUT where `most`, the largest of a call's sizes, strides and spans, or a tensor is beyond that.
+/* oneDNN counts in 32 bits, and visits every place along an axis when it describes a convolution:
+ * EBB_BAD_INPUT if `most`, the largest of a call's sizes, strides and spans, or a tensor exceeds the
+ * limits.
  */
 #define CPU_MOST_ALONG_AXIS (1 << 20)
 #define CPU_MOST_ELEMENTS   INT32_MAX
 EBB_CHECKED ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call *call, int64_t most);
 
-/* Bytes of scratch. Tens of microseconds: callers remember (memo.h). */
+/* Computes the bytes of scratch. Takes tens of microseconds: callers memoize it (memo.h). */
 EBB_CHECKED ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call,
                                            const cpu_product *product, int64_t *bytes);
 EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *call,
@@ -69,14 +70,14 @@ EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *cal
 void cpu_product_release(ebb_backend *backend, void *state);
 ebb_status cpu_product_launch(const ebb_kernel_run *run);
 
-/* Are the call's products, or those of its parts in f32, of transformed tiles? false, too, where its
- * scratch has not been asked for. */
+/* Whether the call's products, or those of its parts in f32, use transformed tiles. Also false if its
+ * scratch has not been queried. */
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
-/* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
+/* EBB_OK for dnnl_success; else fails with the oneDNN call, the op and the shapes in the error. */
 ebb_status cpu_onednn(ebb_env *env, const ebb_call *call, const char *what, dnnl_status_t status);
 
-/* "f32[1,2,3,4], f32[4,3,2,1] -> f32[1,4,2,3]", cut where it is too long. */
+/* Writes "f32[1,2,3,4], f32[4,3,2,1] -> f32[1,4,2,3]", truncated if too long. */
 #define CPU_CALL_TEXT 512
 const char *cpu_call_text(const ebb_call *call, char text[CPU_CALL_TEXT]);
 

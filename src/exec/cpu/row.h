@@ -1,5 +1,5 @@
-/* cpu/row.h: what is found of a row of floats, in lanes of a fixed number that are joined in their order,
- * so that vectors of any width give the same bits. */
+/* cpu/row.h: reduces a row of floats in a fixed number of lanes that are joined in order, so that vectors
+ * of any width give the same bits. */
 #ifndef EBB_EXEC_CPU_ROW_H
 #define EBB_EXEC_CPU_ROW_H
 
@@ -25,7 +25,7 @@ CPU_INLINE double cpu_row_join(const double lanes[CPU_ROW_LANES]) {
     return sum;
 }
 
-/* In double: of x - center, or of their squares. */
+/* The sum, in double, of x - center, or of its squares. */
 CPU_INLINE double cpu_row_moment(const float *x, int64_t n, double center, bool squares) {
     double lanes[CPU_ROW_LANES] = {0};
     for (int64_t i = 0; i < n; i += CPU_ROW_LANES) {
@@ -39,7 +39,7 @@ CPU_INLINE double cpu_row_moment(const float *x, int64_t n, double center, bool 
     return cpu_row_join(lanes);
 }
 
-/* At least `least`. A NaN is passed over. */
+/* The maximum, at least `least`. NaNs are skipped. */
 CPU_INLINE float cpu_row_max(const float *x, int64_t n, float least) {
     float lanes[CPU_ROW_LANES], max = least;
     int64_t j = 0;

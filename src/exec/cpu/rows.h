@@ -1,5 +1,5 @@
-/* cpu/rows.h: the kernels of pointwise ops over elements that lie side by side, for who runs several of
- * them on a tile: the very functions that run the ops by themselves, so that the bits are the same.
+/* cpu/rows.h: declares the kernels of pointwise ops on contiguous elements, for code that runs several of
+ * them on a tile. They are the same functions that run the ops by themselves, so the bits are the same.
  *
  * One per pointwise op of ops.def, defined where the kernel is. */
 #ifndef EBB_EXEC_CPU_ROWS_H
@@ -7,7 +7,7 @@
 
 #include "exec/cpu/cpu.h"
 
-/* y[i] of in[j][i * stride[j]], for i < n. */
+/* Computes y[i] from in[j][i * stride[j]], for i < n. */
 typedef struct cpu_places_row {
     void *y;
     const void *in[EBB_WALK_OPERANDS];
@@ -15,14 +15,14 @@ typedef struct cpu_places_row {
 } cpu_places_row;
 typedef void cpu_places_kernel(const cpu_places_row *row);
 
-/* What a span of cpu/pointwise.h is told. */
+/* The arguments of a span of cpu/pointwise.h. */
 typedef struct cpu_pointwise {
-    const float *a, *b; /* b: NULL where there is one operand */
+    const float *a, *b; /* b: NULL if there is one operand */
     float *y;
-    float p, q; /* what an op's attributes give */
+    float p, q; /* from the op's attributes */
 } cpu_pointwise;
 
-/* One of three is set. Elements of 16 bits are f32 here, and rounded by the caller. */
+/* One of places, casts and span is set. 16-bit elements are f32 here, and rounded by the caller. */
 typedef struct cpu_row {
     cpu_places_kernel *const *places;                /* by the dtype of the last operand */
     cpu_places_kernel *const (*casts)[EBB_N_DTYPES]; /* by the dtypes of the operand and of the result */

@@ -1,9 +1,9 @@
-/* cpu/sums.h: sums over all but channels, in double, in an order that only the shape fixes.
+/* cpu/sums.h: sums over all axes but channels, in double, in an order that depends only on the shape.
  *
  *     rows of lanes   | chunk 0 | chunk 1 | ... | chunk n-1 + the cut row |
  *
- * Chunks are cut by shape, not by team. Partial: a double per chunk, sum and lane, in scratch. The total of
- * a channel: its lanes one after the other, of each the chunks one after the other.
+ * Chunks are cut by shape, not by team. Partial sums: a double per chunk, sum and lane, in scratch. The
+ * total of a channel adds its lanes in order, and for each lane the chunks in order.
  *
  * A chunk may be summed by any thread; within one, rows are added in order, long ones four at a time.
  */
@@ -23,7 +23,7 @@ typedef struct cpu_sums {
 } cpu_sums;
 
 cpu_sums cpu_sums_of(const ebb_type *type, int64_t n_sums);
-/* EBB_OK when the partials' bytes and more_each for each lane can be counted; else EBB_BAD_INPUT. */
+/* EBB_BAD_INPUT if the partials' bytes plus more_each for each lane overflow. */
 ebb_status cpu_sums_check(ebb_backend *backend, const ebb_call *call, const cpu_sums *sums,
                           int64_t more_each);
 /* Bytes of the partials, a multiple of CPU_ALIGNMENT. */
@@ -33,18 +33,18 @@ void cpu_sums_run(cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes,
                   const void *ctx);
 /* Sum k of a channel; for finish. */
 double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
-/* Adds up the partials, by a team where they are many; then calls finish for all channels. */
+/* Adds up the partials, by a team if there are many; then calls finish for all channels. */
 void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
-/* Whether rows of so many lanes are added four at a time, which visits the sums less often, or one by one:
- * short rows then come from memory in its order. Several rows of one page side by side are read at half the
- * speed. */
+/* Whether rows of this many lanes are added four at a time, which visits the sums less often, or one by
+ * one, which reads short rows in memory order: reading several rows of one page side by side is half as
+ * fast. */
 enum { CPU_SUMS_ALONE = 512 /* lanes */, CPU_SUMS_FOUR = 4 };
 CPU_INLINE bool cpu_sums_by_four(int64_t width) {
     return width > CPU_SUMS_ALONE;
 }
 
-/* A cpu_sum_rows of elements as they are; ctx: float *. Who cuts rows, cuts at fours. */
+/* A cpu_sum_rows of plain elements; ctx: float *. Callers that cut rows cut at multiples of four. */
 void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
 
 /* Adds g * (x - center) and g of whole rows, per lane. */

@@ -1,11 +1,10 @@
 /* ref/ref.h: the reference backend: naive loops, one kernel per op, every sum in double.
  *
- * It is the golden truth of the other backends, so its kernels are written to be read: elements are
- * read as double whatever their dtype and rounded once when stored, which is why each kernel exists
- * once. It is not a place for speed.
+ * The other backends are tested against it, so its kernels are written for readability, not speed: elements
+ * are read as double whatever their dtype and rounded once when stored, so each kernel exists only once.
  *
- * In place: where an op's may_overwrite allows it, out's pointer is in's pointer. Kernels read all
- * they need of an element (or of a softmax row) before they store there.
+ * In place: where an op's may_overwrite allows it, out's pointer is in's pointer. Kernels read an element
+ * (or a softmax row) completely before they store there.
  */
 #ifndef EBB_EXEC_REF_REF_H
 #define EBB_EXEC_REF_REF_H
@@ -21,9 +20,9 @@
 /* NULL for composites, views and choices: they have no kernel. */
 extern const ebb_kernel_info *const ref_kernels[EBB_N_OPS];
 
-/* Begins a kernel: REF_KERNEL(relu) { ... run->call ... }. It takes every dtype, for elements are read as
- * double, and that is slow; the ratio of the two rates is what matters to a search: about that of a host
- * core. Not measured on any machine, so that plans agree on all of them. Errors: EBB_BAD_INPUT for values
+/* Begins a kernel: REF_KERNEL(relu) { ... run->call ... }. It takes every dtype, because elements are read
+ * as double, and is slow. Only the ratio of the two rates matters to a search: about that of a host core.
+ * The rates are not measured, so that plans are the same on all machines. Errors: EBB_BAD_INPUT for values
  * that no kernel can use. */
 #define REF_KERNEL(name)                                                                   \
     static ebb_status ref_##name(const ebb_kernel_run *run);                               \
@@ -45,7 +44,7 @@ static inline ref_tensor ref_out(const ebb_kernel_run *run, uint32_t i) {
     return (ref_tensor){type, type->dtype, run->launch->out[i]};
 }
 
-/* Element i in storage order, by the table of dtypes: in line, for a call an element would be slow. */
+/* Element i in storage order, by the table of dtypes; inline, because a call per element would be slow. */
 static inline double ref_get(const ref_tensor *t, int64_t i) {
     switch (t->dtype) {
 #define EBB_DTYPE(NAME, name, kind, storage, load, store) \
@@ -72,8 +71,8 @@ typedef struct ref_line {
     const ref_tensor *t;
     int64_t at, step;
 } ref_line;
-/* sum, and to it n products of the elements of two lines, one after the other: products of matrices and
- * convolutions. The dtype is asked for once a line. */
+/* Adds to sum n products of the elements of two lines, one after the other: for matrix products and
+ * convolutions. The dtype is dispatched once per line. */
 double ref_dot(double sum, ref_line a, ref_line b, int64_t n);
 
 /* Storage index of [n,c,h,w] in a tensor of rank 4: channels last. */
@@ -88,7 +87,7 @@ static inline int64_t ref_at(const ebb_type *t, const int64_t p[EBB_MAX_RANK]) {
     for (uint32_t d = 0; d < t->rank; d++) at = at * t->dim[d] + p[d];
     return at;
 }
-/* The same of a tensor that is broadcast to `to`, of which p is a place. */
+/* The same for a tensor that is broadcast to `to`, of which p is a place. */
 static inline int64_t ref_broadcast_at(const ebb_type *t, const ebb_type *to,
                                        const int64_t p[EBB_MAX_RANK]) {
     int64_t own[EBB_MAX_RANK] = {0};
@@ -110,8 +109,9 @@ static inline double ref_wrapped(int64_t x) {
     return (double)(low > INT32_MAX ? low - INT64_C(0x100000000) : low);
 }
 
-/* Begins a kernel whose result y at each place is of its operands' numbers a, b there, which are broadcast:
- * `real` of two doubles, `whole` of two int64_t, of which 32 bits are kept. Unary ones have b = 0. */
+/* Begins a kernel whose result at each place is an expression of its broadcast operands' numbers a, b
+ * there: `real` of two doubles, `whole` of two int64_t, of which 32 bits are kept. Unary kernels have b =
+ * 0. */
 #define REF_PLACES(name, real, whole)                      \
     static double name##_real(double a, double b) {        \
         (void)a, (void)b;                                  \

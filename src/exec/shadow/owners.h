@@ -1,4 +1,4 @@
-/* shadow/owners.h: which buffer owns each byte: a map from ranges of addresses to owners.
+/* shadow/owners.h: maps ranges of addresses to the buffers that own them.
  *
  * Addresses are numbers, so an arena of terabytes costs nothing. The map is a list of boundaries in order:
  * each owner reaches to the next boundary.
@@ -16,7 +16,7 @@
 
 typedef struct ebb_owner {
     ebb_id buffer;
-    uint32_t step; /* that wrote it; EBB_NONE: before the first */
+    uint32_t step; /* the step that wrote it; EBB_NONE: before the first */
 } ebb_owner;
 
 #define EBB_OWNER_LEVELS 12 /* of the skip list: 4^12 boundaries at full speed */
@@ -37,12 +37,12 @@ typedef struct ebb_owners {
 EBB_CHECKED ebb_status ebb_owners_init(ebb_owners *map, ebb_env *env);
 void ebb_owners_deinit(ebb_owners *map);
 
-/* [from, end) is owner's now; 0 < from < end. EBB_NO_MEMORY leaves the map as it was. O(log n) amortised:
- * each call adds at most two boundaries and what it removes was added before. */
+/* Makes owner the owner of [from, end); 0 < from < end. EBB_NO_MEMORY leaves the map unchanged. O(log n)
+ * amortised: each call adds at most two boundaries, and those that it removes were added before. */
 EBB_CHECKED ebb_status ebb_owners_set(ebb_owners *map, uint64_t from, uint64_t end, ebb_owner owner);
 
-/* Does buffer own all of [from, end)? Else false, with the first range inside that it does not own and who
- * does. O(log n + ranges inside). */
+/* Whether buffer owns all of [from, end). If not, returns the first range inside that it does not own, and
+ * its owner. O(log n + ranges inside). */
 bool ebb_owners_hold(const ebb_owners *map, uint64_t from, uint64_t end, ebb_id buffer,
                      uint64_t *other_from, uint64_t *other_end, ebb_owner *other);
 
