@@ -1,4 +1,4 @@
-/* eager/tape.h: what a tape keeps. For those who look into one: saves.c, and the room trace. */
+/* eager/tape.h: defines the contents of a tape, for saves.c and the room trace. */
 #ifndef EBB_EAGER_TAPE_H
 #define EBB_EAGER_TAPE_H
 
@@ -16,16 +16,16 @@ typedef struct ebb_taped_value {
     ebb_type type;
     ebb_id maker;     /* node, or EBB_NONE */
     uint64_t serial;  /* the datum's */
-    ebb_datum *datum; /* held where a gradient may read it, else NULL */
+    ebb_datum *datum; /* held if a gradient may read it, else NULL */
 } ebb_taped_value;
 
 struct ebb_tape {
     ebb_eager *eager;
     ebb_tape *older;
     uint64_t draws; /* before it began */
-    uint64_t seed;  /* of what it has seen drawn, if anything */
+    uint64_t seed;  /* the seed of the draws that it has seen, if any */
     bool drew, reseeded, paused;
-    ebb_arena arena; /* the attributes' */
+    ebb_arena arena; /* owns the attributes */
     EBB_ARRAY(ebb_taped) nodes;
     EBB_ARRAY(ebb_id) operands;
     EBB_ARRAY(ebb_taped_value) values;
@@ -39,15 +39,15 @@ struct ebb_tape {
 
 /* EBB_NONE: the tape has not seen it. O(1). */
 ebb_id ebb_tape_find(const ebb_tape *tape, uint64_t serial);
-/* *seed: what the ops that it has seen drew from; it stays where none did. EBB_USAGE: from two. */
+/* *seed: the seed of the recorded draws; unchanged if there are none. EBB_USAGE: they have two seeds. */
 EBB_CHECKED ebb_status ebb_tape_seed(const ebb_tape *tape, uint64_t *seed);
-/* ebb_play of what follows from the tape: unseen by it, and drawing again what its ops drew. */
+/* ebb_play for nodes that follow from the tape: not recorded by it, and repeating its ops' draws. */
 EBB_CHECKED ebb_status ebb_tape_play(ebb_tape *tape, const ebb_graph *graph, uint32_t first,
                                      ebb_datum **values, const bool *kept);
-/* Fills the call's saves: bits of what its gradient reads; all where that cannot be told. */
+/* Fills the call's saves: bits of the values that its gradient reads; all if this cannot be determined. */
 void ebb_saves_find(const ebb_tape *tape, const ebb_taped *node, ebb_known_call *call);
 
-/* EBB_USAGE: a tensor is missing, or it or a gradient that is given is another eager's. */
+/* EBB_USAGE: a tensor is missing, or it or a given gradient belongs to another eager. */
 EBB_CHECKED ebb_status ebb_tape_ends_check(const ebb_tape *tape, ebb_tensor *const *ys,
                                            ebb_tensor *const *dys, uint32_t n_y, ebb_tensor *const *of,
                                            uint32_t n_of);

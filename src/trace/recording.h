@@ -1,7 +1,7 @@
-/* trace/recording.h: what a call did, as a list. Private to the room.
+/* trace/recording.h: defines a recording, the list of a call's actions. Private to the room.
  *
- * A recording is a list of entries on numbered values. Reads by the host cut it into segments, each with a
- * program of its own.
+ * A recording is a list of entries on numbered values. Reads by the host cut it into segments, each with
+ * its own program.
  *
  *     given values:  arguments | captured tensors | made inside of host data | from excluded regions
  *     made values:   the results of entries
@@ -18,7 +18,8 @@ typedef enum ebb_entry_kind {
     EBB_ENTRY_OP,
     EBB_ENTRY_NUMBER,   /* a number is made: value out */
     EBB_ENTRY_FRESH,    /* a tensor of host data: value out */
-    EBB_ENTRY_BACKWARD, /* operands: ys, their dys (or EBB_NONE), by whom; results: gradients, as many */
+    EBB_ENTRY_BACKWARD, /* operands: ys, their dys (or EBB_NONE), with respect to what; results: as many
+                         * gradients */
     EBB_ENTRY_ASSIGN,   /* handle captured[captured] gets operand 0 */
     EBB_ENTRY_READ,     /* operand 0 is read by the host: a segment ends */
     EBB_ENTRY_EXCLUDE,  /* a region is excluded: a segment ends */
@@ -39,7 +40,7 @@ typedef struct ebb_entry {
 
 typedef enum ebb_source {
     EBB_SOURCE_ARGUMENT,
-    EBB_SOURCE_CAPTURED, /* a tensor that is no argument */
+    EBB_SOURCE_CAPTURED, /* a tensor that is not an argument */
     EBB_SOURCE_IMPORTED, /* made in an excluded region of the call */
     EBB_SOURCE_ENTRY     /* made by entry `at` */
 } ebb_source;
@@ -49,16 +50,16 @@ typedef struct ebb_traced_value {
     ebb_source source;
     uint32_t at;      /* argument, captured tensor, entry */
     uint32_t segment; /* of its entry */
-    bool missing;     /* a gradient that does not arrive */
-    bool output;      /* something outside of its segment wants it */
+    bool missing;     /* a gradient that does not exist */
+    bool output;      /* used outside its segment */
 } ebb_traced_value;
 
 typedef struct ebb_captured {
-    ebb_tensor *handle; /* held; NULL: an argument's, or none that is known */
+    ebb_tensor *handle; /* held; NULL: an argument's, or unknown */
     uint32_t argument;  /* or EBB_NONE */
-    uint32_t value;     /* what it was at the call's beginning, or EBB_NONE: only assigned to */
-    bool beside;        /* not that tensor, but what stands beside it in each call */
-    ebb_tensor *now;    /* of these, in this call; NULL: not told yet */
+    uint32_t value;     /* its value at the call's beginning; EBB_NONE: only assigned to */
+    bool beside;        /* not that tensor, but the one beside it in each call */
+    ebb_tensor *now;    /* for these: the tensor in this call; NULL: not known yet */
 } ebb_captured;
 
 /* A value of the recording and its id in a program's graph. */
@@ -90,14 +91,14 @@ typedef struct ebb_recording_key {
     uint8_t *bytes; /* owned */
 } ebb_recording_key;
 
-/* The data of a constant, of the last call. */
+/* The data of a constant in the last call. */
 typedef struct ebb_kept {
     uint32_t value;
     ebb_tensor *handle; /* held */
 } ebb_kept;
 
 typedef struct ebb_recorded {
-    struct ebb_recorded *next; /* the latest used first */
+    struct ebb_recorded *next; /* most recently used first */
     ebb_env *env;
     ebb_recording_key key;
     ebb_arena arena;
@@ -110,30 +111,30 @@ typedef struct ebb_recorded {
     EBB_ARRAY(uint32_t) returned; /* likewise: values, or EBB_NONE */
     uint32_t n_arguments;
     bool arguments_stay;
-    const char *refused; /* why no program can be made of it; NULL: none is known */
+    const char *refused; /* why no program can be made of it; NULL: no reason known */
 } ebb_recorded;
 
 /* ---- recording.c ---------------------------------------------------------------------------- */
 
 EBB_CHECKED ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out);
 void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
-/* For a recording, which has it among `captured`. NULL is allowed. */
+/* Holds a handle for a recording that captures it. NULL is allowed. */
 void ebb_captured_hold(ebb_tensor *handle);
-/* The first n entries, as a recording of their own; the same values and captured tensors. */
+/* Makes a separate recording of the first n entries, with the same values and captured tensors. */
 EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_t n,
                                          ebb_recorded **out);
-/* How many values the first n entries make or read. */
+/* The number of values that the first n entries make or read. */
 uint32_t ebb_recorded_values(const ebb_recorded *from, uint32_t n_entries);
-/* Do the first n entries say the same, about the same values? */
+/* Whether the first n entries are the same, on the same values. */
 bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n);
 EBB_CHECKED ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key,
                                     ebb_tensor *const *arguments, uint32_t n, ebb_recording_key *out);
-/* The same, but for the caller's bytes. After a failure it is as it was. */
+/* Replaces the caller's bytes in a key. After a failure it is unchanged. */
 EBB_CHECKED ebb_status ebb_key_replace(ebb_env *env, ebb_recording_key *made, const void *key,
                                        size_t n_key);
 void ebb_key_free(ebb_env *env, ebb_recording_key *key);
 bool ebb_key_same(const ebb_recording_key *a, const ebb_recording_key *b);
-/* "mul f32[3] f32[3]" for errors. */
+/* Writes "mul f32[3] f32[3]", for errors. */
 const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry, char text[256]);
 
 static inline bool ebb_value_given(const ebb_recorded *recorded, uint32_t v) {

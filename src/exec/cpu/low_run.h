@@ -4,8 +4,9 @@
  * the plan's width: a thread takes a whole lane, whose parts stay in its cache from widening to rounding.
  * Products have one lane, because their kernels distribute their own work. Scratch, each piece aligned:
  *
- *     lane 0: | a part's operands and results in f32, the lane's sums, what an activation was | the inner
- * kernel's | lane 1: ...
+ *     lane 0: | a part's operands and results in f32, the lane's sums, bn_apply's result |
+ *             | the inner kernel's scratch |
+ *     lane 1: ...
  */
 #ifndef EBB_EXEC_CPU_LOW_RUN_H
 #define EBB_EXEC_CPU_LOW_RUN_H

@@ -1,13 +1,12 @@
-/* diff: two plans side by side.
+/* diff: compares two plans.
  *
  *     make: report of A, report of B -> figures -> tensors -> layers -> rule      one immutable ebb_diff
  *     views: text, json, markdown, html                                           print it, compute nothing
  *
  * Tensors are matched by their full names, and the k-th value of a name with the k-th of the other plan:
- * ids need not agree, nor graphs be equal. What is compared of a value with several lives is its first one,
- * and their number.
+ * ids and graphs may differ. For a value with several lives, the first one and their number are compared.
  *
- * A **layer** is a name up to its last dot; the whole name where it has none.
+ * A **layer** is a name up to its last dot; the whole name if it has no dot.
  */
 #ifndef EBB_REPORT_DIFF_H
 #define EBB_REPORT_DIFF_H
@@ -24,7 +23,7 @@ typedef struct ebb_diff_figure {
 } ebb_diff_figure;
 enum { EBB_DIFF_PLAN_FIGURES = 7, EBB_DIFF_FIGURES = EBB_DIFF_PLAN_FIGURES + EBB_N_CATEGORIES };
 
-/* What differs most, in this order; a row has the first that applies. */
+/* Kinds of differences, most important first; a row has the first that applies. */
 typedef enum ebb_change {
     EBB_CHANGE_ADDED,   /* in B only */
     EBB_CHANGE_REMOVED, /* in A only */
@@ -65,9 +64,10 @@ struct ebb_diff {
     ebb_arena arena; /* owns everything below and the diff itself */
     const char *a_where, *b_where, *a_graph, *b_graph;
     ebb_diff_figure figures[EBB_DIFF_FIGURES]; /* categories at each plan's own peak come last */
-    uint32_t n_names, n_shared; /* of values, the k-th of a name by itself: in all, and in both plans */
-    bool same_graph; /* the graphs have one name, and most values are in both: else layers and tensors are
-                      * paired by name alone, which may mean nothing */
+    uint32_t n_names, n_shared; /* of values, counting the k-th of a name separately: in total, and in both
+                                 * plans */
+    bool same_graph; /* the graphs have the same name, and most values are in both; otherwise pairs of
+                      * layers and tensors by name may mean nothing */
     uint32_t n_changes[EBB_N_CHANGES];
     const ebb_diff_tensor
         *tensors; /* those that differ: most different bytes at the peak first, then by change and name */
@@ -79,7 +79,7 @@ struct ebb_diff {
     const char *fault; /* NULL: within the rule */
 };
 
-/* While it is made. */
+/* A diff while it is made. */
 typedef struct ebb_diff_maker {
     ebb_env *env;
     ebb_diff *diff;
@@ -92,7 +92,7 @@ typedef struct ebb_diff_maker {
 EBB_CHECKED ebb_status ebb_diff_tensors(ebb_diff_maker *m);
 /* Sums bytes and times by layer. O(n log n). */
 EBB_CHECKED ebb_status ebb_diff_layers(ebb_diff_maker *m);
-/* Parses the rule and judges the figures by it: fault. EBB_USAGE names what is wrong with it. */
+/* Parses the rule, applies it to the figures and sets fault. EBB_USAGE: the error names the mistake. */
 EBB_CHECKED ebb_status ebb_diff_judge(ebb_diff_maker *m, const char *rule);
 
 ebb_word ebb_word_figure(ebb_unit unit, int64_t figure);

@@ -1,6 +1,6 @@
-/* make: the chapters of making a report.
+/* make: computes a report, in stages.
  *
- * Each fills its part of the report from the plan and from what the chapters before it filled. */
+ * Each stage fills its part of the report from the plan and the earlier stages' parts. */
 #ifndef EBB_REPORT_MAKE_H
 #define EBB_REPORT_MAKE_H
 
@@ -17,31 +17,33 @@ typedef struct ebb_report_maker {
     ebb_id *storage_of;      /* [n_buffers] first member of the storage; EBB_NONE at 0 bytes */
     uint32_t *storage_upper; /* [n_buffers] of first members: one past the last step in which it lives */
     uint32_t backward;       /* first step whose phase is not forward; EBB_NONE */
-    ebb_arena scratch;       /* ends with the making */
+    ebb_arena scratch;       /* freed after the report is made */
 } ebb_report_maker;
 
-/* The name of an op or a value as the report shows it: cleaned, and with its place behind it. NULL: no
+/* The name of an op or a value as the report shows it: cleaned, and followed by its place. NULL: no
  * memory. */
 const char *ebb_report_called(ebb_report_maker *m, const char *name);
-/* Who shares and who owns bytes, when, in which category and with which fate. O(buffers + edges). */
+/* Finds which lives share and own bytes, when, in which category and with which fate. O(buffers +
+ * edges). */
 EBB_CHECKED ebb_status ebb_report_lives(ebb_report_maker *m);
-/* Bytes of each step by category, and the peak. EBB_INTERNAL: not the plan's own. O(buffers + steps). */
+/* Computes the bytes of each step by category, and the peak. EBB_INTERNAL: it differs from the plan's.
+ * O(buffers + steps). */
 EBB_CHECKED ebb_status ebb_report_curve(ebb_report_maker *m);
-/* What is alive at the peak, and what dropping it would do. O(edges + n log n). */
+/* Finds the values alive at the peak, and the effect of dropping each. O(edges + n log n). */
 EBB_CHECKED ebb_status ebb_report_peak(ebb_report_maker *m);
-/* Which ops run again, and what that saves. O(edges + n log n). */
+/* Finds the ops that run again, and the bytes that this saves. O(edges + n log n). */
 EBB_CHECKED ebb_status ebb_report_agains(ebb_report_maker *m);
 
-/* ---- from the files of other commands. EBB_BAD_INPUT: wrong in form, or of another plan. ---- */
+/* ---- from the files of other commands. EBB_BAD_INPUT: malformed, or of another plan. ---- */
 
-/* The whole file, which must be of this schema. Free *out with ebb_json_free. */
+/* Reads a whole file, which must have this schema. Free *out with ebb_json_free. */
 EBB_CHECKED ebb_status ebb_report_source(const ebb_report_maker *m, const char *path, const char *schema,
                                          ebb_json **out);
 /* Reads ebb.run/1. */
 EBB_CHECKED ebb_status ebb_report_measure(ebb_report_maker *m, const char *path);
 /* Reads ebb.search/1. O(n log n) in its points. */
 EBB_CHECKED ebb_status ebb_report_searched(ebb_report_maker *m, const char *path);
-/* Reads ebb.fit/1, each of them. O(n log n). */
+/* Reads each ebb.fit/1 file. O(n log n). */
 EBB_CHECKED ebb_status ebb_report_fitted(ebb_report_maker *m, const char *const *paths, uint32_t n_paths);
 
 #endif

@@ -1,9 +1,9 @@
-/* value: the report itself: one immutable value that `make` fills and every view prints.
+/* value: defines the report, an immutable value that `make` fills and every view prints.
  *
  * **Bytes of a step.** Buffers that share bytes on purpose (a view and its base, an output and the input
- * that it overwrites, an update and what it replaces) are one *storage*, as docs/formats.md defines it. At
- * each step exactly one member *owns* a storage: the last one written at or before that step that is no
- * view. So each byte is counted once:
+ * that it overwrites, an update and the value that it replaces) are one *storage*, as docs/formats.md
+ * defines it. At each step exactly one member *owns* a storage: the last one written at or before that step
+ * that is not a view. So each byte is counted once:
  *
  *     step        3     4     5     6          one storage of 100 bytes, rounded up to 128
  *     conv1    |=====|                        100 transient + 28 padding in step 3
@@ -50,13 +50,13 @@ typedef enum ebb_category {
 } ebb_category;
 #define EBB_N_CATEGORIES 10
 const char *ebb_category_name(ebb_category category);  /* "kept": as in files */
-const char *ebb_category_about(ebb_category category); /* a few words for a legend */
+const char *ebb_category_about(ebb_category category); /* a short text for a legend */
 
 /* Why a buffer shares another's bytes. */
 typedef enum ebb_join { EBB_JOIN_NONE, EBB_JOIN_VIEW, EBB_JOIN_IN_PLACE, EBB_JOIN_UPDATE } ebb_join;
 const char *ebb_join_name(ebb_join join); /* "view of", "written over"; "" for none */
 
-/* What became of one life of a value; the op's traits say why. */
+/* How a life of a value ends; the op's traits explain why. */
 typedef enum ebb_fate {
     EBB_FATE_EMPTY,   /* 0 bytes: a control edge */
     EBB_FATE_GIVEN,   /* no op makes it: an input, or the first life of a param, state or constant */
@@ -83,22 +83,22 @@ typedef struct ebb_report_step {
 typedef struct ebb_report_life {
     ebb_id value;
     const char *name;  /* of the value */
-    const char *shape; /* "f32[32,64,56,56]"; "" when the graph does not say */
+    const char *shape; /* "f32[32,64,56,56]"; "" if unknown */
     ebb_role role;
     ebb_category category;
     ebb_fate fate;
     bool persistent, recomputed; /* recomputed: written by a step that runs its op again */
     bool repeatable;             /* its op may run more than once */
-    bool pinned;                 /* there after the last step: an output, a last param or state */
+    bool pinned;                 /* needed after the last step: an output, a last param or state */
     int64_t offset, bytes;
     uint32_t lower, upper; /* as in the plan */
     uint32_t writer;       /* step; EBB_NONE when given */
     ebb_join join;
-    ebb_id joined; /* the buffer whose bytes it shares; EBB_NONE */
-    ebb_id owner;  /* who owns its bytes while it lives: itself, or for a view its base's owner; EBB_NONE at
-                      0 bytes */
-    uint32_t until;     /* owners: one past the last step in which it owns its storage; at most lower when
-                         * another     takes it over at once. EBB_NONE for others */
+    ebb_id joined;      /* the buffer whose bytes it shares; EBB_NONE */
+    ebb_id owner;       /* the owner of its bytes while it lives: itself, or for a view its base's owner;
+                           EBB_NONE at 0 bytes */
+    uint32_t until;     /* owners: one past the last step in which it owns its storage; at most lower if
+                         * another takes it over at once. EBB_NONE for others */
     int64_t held_bytes; /* owners: rounded bytes of the storage while it owns it; 0 for others */
     ebb_id next;        /* the value's next life, EBB_NONE */
 } ebb_report_life;
@@ -118,10 +118,10 @@ typedef enum ebb_drop {
 } ebb_drop;
 const char *ebb_drop_name(ebb_drop drop); /* "in use at the peak" */
 
-/* A transient owner that holds bytes at the peak's step. Were it released after its last use before the
- * peak and made again just before its next use: drop_peak_bytes is the most over all steps then, drop_ns
- * the time of that run. First order: it ignores that the run's own inputs may be gone by then, the bytes
- * that the run itself needs, in-place chances that are lost, and packing. */
+/* A transient owner that holds bytes at the peak's step. If it were released after its last use before the
+ * peak and made again just before its next use, drop_peak_bytes would be the most bytes over all steps, and
+ * drop_ns the time of that run. This is a first-order estimate: it ignores that the run's inputs may be
+ * gone by then, the bytes that the run itself needs, lost in-place writes, and packing. */
 typedef struct ebb_report_alive {
     ebb_id buffer;
     int64_t held_bytes;
@@ -130,22 +130,21 @@ typedef struct ebb_report_alive {
     int64_t drop_peak_bytes, drop_ns;
 } ebb_report_alive;
 
-/* An op that runs again. What it saves: for each output that was the last owner of its storage, the bytes
- * it held, over the steps between the end of one life and the next one's start. An op that runs again only
- * so that another one can, or whose output another one is written over, saves 0 by itself; so the rows add
- * up. */
+/* An op that runs again. For each output that was the last owner of its storage, it saves the bytes held,
+ * over the steps between the end of one life and the start of the next. An op that runs again only for
+ * another one, or whose output is overwritten by another, saves 0 by itself; so the rows add up. */
 typedef struct ebb_report_again {
     ebb_id op;
     const char *name, *kind;
     uint32_t n_runs;      /* beyond the first */
     int64_t added_ns;     /* of those runs */
-    int64_t saved_bytes;  /* rounded bytes of its outputs that go and come back, once each */
-    int64_t saved_peak;   /* those of them that are gone in the peak's step */
-    int64_t bytes_per_ms; /* saved_bytes for each millisecond of added_ns, cut; -1 when added_ns is 0 */
+    int64_t saved_bytes;  /* rounded bytes of its outputs that are dropped and remade, once each */
+    int64_t saved_peak;   /* of these, the bytes gone in the peak's step */
+    int64_t bytes_per_ms; /* saved_bytes per millisecond of added_ns, truncated; -1 when added_ns is 0 */
     uint32_t gap_lower, gap_upper; /* steps, the longest gap */
 } ebb_report_again;
 
-/* Steps of one kind of op, of a profile. */
+/* The steps of one kind of op, from a profile. */
 typedef struct ebb_report_kind {
     const char *kind;
     uint32_t n_steps, n_again;
@@ -188,7 +187,7 @@ typedef struct ebb_report_search {
     bool present;
     const char *mode;  /* "budget", ... */
     const char *dims;  /* "N=32, T=8"; "" when none were given */
-    const char *about; /* in words: which search ran, or that none did */
+    const char *about; /* text: which search ran, or that none did */
     int64_t seed;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes;
     uint32_t n_searches;
@@ -196,18 +195,18 @@ typedef struct ebb_report_search {
     int64_t limit_bytes; /* of the last search that had one; -1 */
     const ebb_report_round *rounds;
     uint32_t n_rounds;
-    const ebb_report_point *points; /* less peak first, then less time; none twice */
+    const ebb_report_point *points; /* by peak, then time; no duplicates */
     uint32_t n_points;
-    const ebb_report_point *front; /* those that no other point beats in both; less peak first */
+    const ebb_report_point *front; /* those that no other point beats in both, by peak */
     uint32_t n_front;
 } ebb_report_search;
 
-/* A size that `ebb fit` answered with, or tried. */
+/* A size that `ebb fit` returned or tried. */
 typedef struct ebb_report_batch {
     uint32_t mode; /* of ebb_batch_mode_name */
     int64_t batch, total_bytes, time_ns, baseline_time_ns;
-    int64_t budget_bytes; /* that it was tried for */
-    bool answer;          /* the largest that was found to fit */
+    int64_t budget_bytes; /* the budget that it was tried for */
+    bool answer;          /* the largest found to fit */
 } ebb_report_batch;
 #define EBB_N_BATCH_MODES 4
 const char *ebb_batch_mode_name(uint32_t mode); /* "none", "in_place", "sublinear", "budget" */
@@ -221,7 +220,7 @@ struct ebb_report {
     uint32_t n_lives;
     int64_t alignment;
     int64_t arena_bytes, persistent_bytes, fixed_bytes, total_bytes, max_live_bytes;
-    int64_t holes_bytes;  /* arena - max_live: lost by packing; below 0 (by less than alignment) when arena
+    int64_t holes_bytes;  /* arena - max_live: lost by packing; negative (by less than alignment) if arena
                              is unrounded */
     int64_t peak_bytes;   /* the most of live_bytes: fixed + persistent + max_live */
     uint32_t peak_step;   /* the first that reaches it */
@@ -241,7 +240,7 @@ struct ebb_report {
     ebb_report_search search;
     const ebb_report_batch *batches; /* by mode, batch and budget */
     uint32_t n_batches;
-    const int64_t *devices; /* the budgets that were asked for, smallest first */
+    const int64_t *devices; /* the requested budgets, smallest first */
     uint32_t n_devices;
 };
 

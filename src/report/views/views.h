@@ -1,4 +1,4 @@
-/* views: text, JSON, Markdown, trace events and MegEngine's StaticMemoryInfo.
+/* views: prints a report as text, JSON, Markdown, trace events or MegEngine's StaticMemoryInfo.
  *
  * A view prints a report into a text and computes nothing that another view would have to compute too. */
 #ifndef EBB_REPORT_VIEWS_H
@@ -14,14 +14,14 @@ void ebb_report_markdown(ebb_text *out, const ebb_report *report);
 void ebb_report_trace(ebb_text *out, const ebb_report *report);
 void ebb_report_megengine(ebb_text *out, const ebb_report *report);
 
-/* What other commands' files added: the last part of either view. */
+/* The last part of either view: figures from other commands' files. */
 void ebb_report_text_sources(ebb_text *out, const ebb_report *report);
 void ebb_report_markdown_sources(ebb_text *out, const ebb_report *report);
 
-/* A name as a code span of Markdown: a backtick in it is shown as ', a bar as a broken one. */
+/* Writes a name as a Markdown code span, with ' for a backtick and a broken bar for a bar. */
 void ebb_markdown_name(ebb_text *out, const char *name);
 
-/* The plot of the text view: rows of eighths, lines of budget and baseline, the phases below. */
+/* Draws the text view's plot: rows of eighths, lines for budget and baseline, the phases below. */
 void ebb_plot_text(ebb_text *out, const ebb_report *report);
 
 #endif

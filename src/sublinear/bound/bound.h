@@ -1,8 +1,8 @@
-/* sublinear/bound/bound.h: what the parts of the certificate share. Private to the room.
+/* sublinear/bound/bound.h: declares what the parts of the certificate share. Private to the room.
  *
- * The proof is in docs/records/certificate-proof.md. In short: look at a schedule at the moment when op c
- * runs first. What later steps read is in memory at that moment, or the op that makes it runs again; memory
- * has a price, so the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
+ * The proof is in docs/records/certificate-proof.md. In short: stop a schedule when op c first runs. Each
+ * value that later steps read is in memory at that moment, or its op runs again; with a price for memory,
+ * the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
  *
  *     source -> piece        a step from c on reads it
  *     piece  -> its op       price x units: it is in memory at the moment
@@ -25,26 +25,26 @@ enum { EBB_FLOW_SOURCE, EBB_FLOW_SINK, EBB_FLOW_FIRST }; /* nodes; the rest are 
 typedef struct ebb_flow_net {
     uint32_t n_nodes, n_arcs;
     uint32_t *from, *to; /* per arc */
-    int64_t *room;       /* per arc: the most it carries */
-    int64_t *flow;       /* per arc: what it carries */
-    /* Half arc 2a leads along arc a, 2a + 1 back; those of a node stand at [first[v], first[v + 1]). */
+    int64_t *room;       /* per arc: its capacity */
+    int64_t *flow;       /* per arc: its flow */
+    /* Half arc 2a follows arc a, 2a + 1 leads back; those of a node are at [first[v], first[v + 1]). */
     uint32_t *first, *half;
     uint32_t *level, *next, *queue, *path; /* scratch */
-    int64_t work;                          /* half arcs looked at, ever */
+    int64_t work;                          /* half arcs visited in total */
 } ebb_flow_net;
 
-/* Room for so many nodes and arcs. */
+/* Allocates room for these numbers of nodes and arcs. */
 EBB_CHECKED bool ebb_flow_reserve(ebb_flow_net *net, ebb_arena *arena, uint32_t max_nodes,
                                   uint32_t max_arcs);
-/* After the arcs are set: the half arcs of each node. */
+/* Builds the half arcs of each node after the arcs are set. */
 void ebb_flow_join(ebb_flow_net *net);
-/* From no flow to the most. false: `work` reached the limit first; the flow is then a flow, but not the
- * largest. When true, level[v] != EBB_NONE tells the nodes on the source's side of a minimum cut. */
+/* Computes a maximum flow from none. false: `work` reached the limit first; the flow is then valid, but not
+ * maximal. When true, level[v] != EBB_NONE marks the nodes on the source's side of a minimum cut. */
 bool ebb_flow_max(ebb_flow_net *net, int64_t work_limit);
 
 /* ---- facts: of the graph, the same for every moment ------------------------------------------------- */
 
-/* A stretch of the bytes of a storage that ops read as a whole. */
+/* A range of a storage's bytes that ops read as a whole. */
 typedef struct ebb_piece {
     ebb_id value; /* the storage's own value, never a view */
     int64_t start, end;
@@ -57,9 +57,9 @@ typedef struct ebb_cut_facts {
     ebb_piece *pieces; /* by value, then start; disjoint */
     uint32_t n_pieces;
     uint32_t *first_piece; /* [n_values + 1] */
-    ebb_id *root;          /* per value: whose bytes it lies in */
-    int64_t *offset;       /* per value: and from where */
-    /* What op reads and which ops have run before it, under each of its ways. */
+    ebb_id *root;          /* per value: the value whose bytes contain it */
+    int64_t *offset;       /* per value: its offset there */
+    /* The pieces that an op reads, and the ops that have run before it, under all of its ways. */
     uint32_t *first_read;  /* [n_ops + 1] */
     uint32_t *reads;       /* pieces, ascending */
     uint32_t *first_maker; /* [n_ops + 1] */
@@ -68,20 +68,20 @@ typedef struct ebb_cut_facts {
     uint32_t n_lasting;
     uint32_t *lasting; /* pieces of outputs: read at the end */
     bool *must;        /* per op: runs at least once in every schedule */
-    int64_t *least_ns; /* per op: by its fastest way */
+    int64_t *least_ns; /* per op: of its fastest way */
     int64_t time_ns;   /* sum of least_ns where must */
     int64_t n_units;   /* of all pieces */
 } ebb_cut_facts;
 
-/* Are the graph's bytes few enough for exact sums of units? The others need it. */
+/* Whether the graph's bytes are few enough for exact sums of units, which the other functions require. */
 bool ebb_cut_countable(const ebb_pgraph *graph, int64_t alignment);
 EBB_CHECKED ebb_status ebb_cut_facts_make(ebb_arena *arena, const ebb_pgraph *graph, int64_t alignment,
                                           ebb_cut_facts *out);
 
 /* ---- cut: one moment --------------------------------------------------------------------------- */
 
-/* When op runs first; or, when there is a `since`, any run of op that comes after the first run of `since`
- * and before the first run of `until`. Both must run; neither is op. */
+/* The first run of op; or, with a `since`, any run of op after the first run of `since` and before the
+ * first run of `until`. Both must run; neither is op. */
 typedef struct ebb_cut_moment {
     ebb_id op, since, until;
     uint32_t kept; /* a piece that is in memory at the moment in any case; EBB_NONE */
@@ -92,13 +92,13 @@ typedef struct ebb_cut {
     ebb_id op;
     bool again;         /* the moment is not op's first run */
     ebb_id next;        /* op, or when `again` the op that has not run yet */
-    uint8_t *when;      /* per op: ebb_when */
+    uint8_t *when;      /* per op: its ebb_when */
     uint32_t *read_by;  /* per piece: an op of the other side that reads it; n_ops: the end; EBB_NONE */
-    bool *held;         /* per piece: op reads it, so that it is in memory at the moment */
-    int64_t held_units; /* their sum, and what op writes and its scratch beyond that */
-    int64_t need_units; /* of other pieces that steps from then on read: had nothing to be made again */
-    int64_t kept_units; /* of these, what is there in every schedule: it cannot be made again */
-    /* The network, when it was laid. */
+    bool *held;         /* per piece: op reads it, so it is in memory at the moment */
+    int64_t held_units; /* their sum, plus op's outputs and scratch */
+    int64_t need_units; /* of other pieces that later steps read, if nothing were recomputed */
+    int64_t kept_units; /* of these, pieces that cannot be recomputed, so are there in every schedule */
+    /* The network, once built. */
     ebb_flow_net net;
     uint32_t *piece_node, *op_node; /* EBB_NONE: not reached */
     uint32_t *node_op;              /* per node; EBB_NONE: a piece */
@@ -107,31 +107,37 @@ typedef struct ebb_cut {
     int64_t *arc_amount; /* of KEEP: units; of AGAIN: scaled time */
 } ebb_cut;
 
-typedef enum ebb_when { EBB_ANY_TIME, EBB_BEFORE, EBB_AFTER } ebb_when; /* its runs, to the moment */
+typedef enum ebb_when {
+    EBB_ANY_TIME,
+    EBB_BEFORE,
+    EBB_AFTER
+} ebb_when; /* an op's runs, relative to the
+             * moment */
 typedef enum ebb_arc_kind { EBB_ARC_READ, EBB_ARC_KEEP, EBB_ARC_AGAIN } ebb_arc_kind;
 
-/* What the solution at one price costs: a line in the price. */
+/* The cost of the solution at one price, as a line in the price. */
 typedef struct ebb_cut_line {
     int64_t scaled_ns, n_units;
 } ebb_cut_line;
 
-/* Storage for any op's cut. */
+/* Allocates storage for any op's cut. */
 EBB_CHECKED ebb_status ebb_cut_init(ebb_cut *cut, ebb_arena *arena, const ebb_cut_facts *facts);
-/* Looks at the moment: who runs when, what is held and needed. O(edges). */
+/* Analyses a moment: which ops run when, which pieces are held and needed. O(edges). */
 void ebb_cut_look_at(ebb_cut *cut, const ebb_cut_moment *moment);
-/* At op's first run. */
+/* The same for op's first run. */
 void ebb_cut_look(ebb_cut *cut, ebb_id op);
-/* Lays the network of the moment looked at. scaled_ns: per op, what running it again may still be charged.
+/* Builds the network of the analysed moment. scaled_ns: per op, the time that may still be charged for
+ * running it again.
  */
 void ebb_cut_lay(ebb_cut *cut, const int64_t *scaled_ns);
-/* Solves it at a price per unit. false: out of work; *line is then not set, the flow stands. */
+/* Solves it at a price per unit. false: out of work; *line is then not set, but the flow is valid. */
 bool ebb_cut_solve(ebb_cut *cut, int64_t price, int64_t work_limit, ebb_cut_line *line);
-/* What leaves the source now. */
+/* The current flow out of the source. */
 int64_t ebb_cut_flow(const ebb_cut *cut);
 
 /* ---- proof: moments that together prove a bound ------------------------------------------------ */
 
-/* `reader` asks for so much of a piece; n_ops is the end of the schedule. */
+/* The amount that `reader` asks of a piece; n_ops is the end of the schedule. */
 typedef struct ebb_cut_flow_entry {
     ebb_id reader;
     uint32_t piece;
@@ -142,7 +148,7 @@ typedef struct ebb_cut_proof {
     ebb_cut_moment moment;
     ebb_id reader;                     /* of the kept piece */
     int64_t price;                     /* scaled ns per unit */
-    int64_t scaled_ns;                 /* what it proves */
+    int64_t scaled_ns;                 /* the time that it proves */
     const ebb_cut_flow_entry *entries; /* by reader, then piece */
     uint32_t n_entries;
 } ebb_cut_proof;
@@ -155,16 +161,17 @@ typedef struct ebb_cut_proofs {
     int64_t scale; /* scaled time = ns x scale; a power of two */
     uint32_t n;
     ebb_cut_proof at[EBB_MAX_PROOFS];
-    int64_t scaled_ns;   /* what all of them prove */
-    int64_t least_units; /* that no schedule is without at some moment; of the moments looked at */
-    /* Why the first proof's piece is kept: its op does not run meanwhile, for each of these proves as much.
+    int64_t scaled_ns;   /* the time that all of them prove */
+    int64_t least_units; /* that every schedule has live at some analysed moment */
+    /* The cases that prove that the first proof's piece is kept: if its op ran meanwhile, each proves as
+     * much.
      */
     struct ebb_cut_proofs *cases;
     uint32_t n_cases;
 } ebb_cut_proofs;
 
-/* Moments that each prove more time for the same transient bytes; no run is charged by two. May find none.
- * Deterministic; the work is bounded. */
+/* Finds moments that together prove more time for the same transient bytes; no run is charged twice. May
+ * find none. Deterministic; the work is bounded. */
 EBB_CHECKED ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *facts, int64_t budget_bytes,
                                       ebb_cut_proofs *out);
 
@@ -173,8 +180,8 @@ EBB_CHECKED ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *fac
 typedef struct ebb_cut_candidate {
     ebb_id op;
     uint32_t kept;        /* a piece, or EBB_NONE */
-    int64_t excess_units; /* asked for at once, beyond the budget */
-    int64_t scaled_ns;    /* what it proves, once that is known */
+    int64_t excess_units; /* needed at once, beyond the budget */
+    int64_t scaled_ns;    /* the time that it proves, once known */
 } ebb_cut_candidate;
 
 typedef struct ebb_cut_hunt {
@@ -182,12 +189,12 @@ typedef struct ebb_cut_hunt {
     const ebb_cut_facts *facts;
     ebb_cut cut;
     int64_t budget_units, price_max, least_units;
-    int64_t *scaled_ns;         /* per op: what may still be charged for running it again */
-    bool *used;                 /* per op: near a moment that was taken */
+    int64_t *scaled_ns;         /* per op: the time that may still be charged for running it again */
+    bool *used;                 /* per op: near a chosen moment */
     ebb_cut_candidate *samples; /* most excess first */
     ebb_cut_candidate *near;    /* scratch */
     uint32_t n_samples;
-    uint32_t spacing; /* between moments that are told apart */
+    uint32_t spacing; /* least distance between moments */
 } ebb_cut_hunt;
 
 typedef struct ebb_cut_best {
@@ -196,19 +203,19 @@ typedef struct ebb_cut_best {
 } ebb_cut_best;
 
 bool ebb_cut_out_of_work(const ebb_cut_hunt *hunt);
-/* Asked for beyond the budget; <= 0 when the moment proves nothing. Counts its work. */
+/* The units needed beyond the budget; <= 0 when the moment proves nothing. Counts its work. */
 int64_t ebb_cut_excess(ebb_cut_hunt *hunt, const ebb_cut_moment *moment);
-/* The price that proves most at the moment looked at, which is laid first. guess: a price, or 0. */
+/* Builds the network of the analysed moment and finds the price that proves most. guess: a price, or 0. */
 ebb_cut_best ebb_cut_find_price(ebb_cut_hunt *hunt, int64_t guess);
-/* Solves the moment looked at at b's price and keeps the flow as a proof; what it charges is no longer to
- * be had. A proof of nothing or less comes without a flow. */
+/* Solves the analysed moment at b's price and keeps the flow as a proof; its charges are used up. A proof
+ * of nothing or less has no flow. */
 EBB_CHECKED ebb_status ebb_cut_keep_proof(ebb_cut_hunt *hunt, const ebb_cut_moment *moment,
                                           const ebb_cut_best *b, ebb_cut_proof *out);
-/* Everything may be charged again, and no moment is taken. */
+/* Resets the charges and the chosen moments. */
 void ebb_cut_start(ebb_cut_hunt *hunt, int64_t scale);
-/* Adds first runs that prove more beside what *out has. */
+/* Adds first runs that prove more time to *out. */
 EBB_CHECKED ebb_status ebb_cut_add_proofs(ebb_cut_hunt *hunt, ebb_cut_proofs *out);
-/* A proof by cases in place of *proofs, where one is found that proves clearly more. */
+/* Replaces *proofs by a proof by cases, if one is found that proves clearly more. */
 EBB_CHECKED ebb_status ebb_cut_try_cases(ebb_cut_hunt *hunt, ebb_cut_proofs *proofs);
 
 #endif

@@ -1,14 +1,14 @@
-/* sublinear/order/order.h: the same ops in another order, in which less is live at once.
+/* sublinear/order/order.h: finds another order of the same ops, in which fewer bytes are live at once.
  *
- * A graph's own order is one of many that its reads allow, and seldom the best one where branches are wide.
- * Another order costs no time, so it comes before recomputation: the search runs on the graph's own order
- * and on the one found here, and goes on with what serves the budget better (select.c).
+ * A graph's own order is one of many that its reads allow, and seldom the best one if branches are wide.
+ * Another order costs no time, so it is tried before recomputation: the search runs on the graph's own
+ * order and on the one found here, and continues with the better one for the budget (select.c).
  *
  *     own order    a1 b1 a2 b2 c(a2, b2)      a1, b1 and a2 are live at a2
  *     found        a1 a2 b1 b2 c(a2, b2)      a1 is gone when b1 is written
  *
  * Phases stay apart where the graph's own order keeps them apart, ordered ops keep their sequence, an
- * update comes after all that reads what it replaces.
+ * update comes after all readers of the value that it replaces.
  */
 #ifndef EBB_SUBLINEAR_ORDER_ORDER_H
 #define EBB_SUBLINEAR_ORDER_ORDER_H
@@ -28,52 +28,53 @@ typedef struct ebb_storage_facts {
     bool lasting;    /* to the end */
 } ebb_storage_facts;
 
-/* Where an op may stand: positions, both included. */
+/* The positions that an op may have, both included. */
 typedef struct ebb_position_range {
     uint32_t first, last;
 } ebb_position_range;
 
-/* What the search for an order knows of a graph: ops run once, as listed. Read only, for all workers. */
+/* The facts of a graph for the search for an order, with each op run once, as listed. Read-only, shared by
+ * all workers. */
 typedef struct ebb_order_facts {
     uint32_t n_ops, n_storages;
     const ebb_storage_facts *storages;
     const int64_t *scratch;           /* of ops, rounded up */
-    const ebb_position_range *ranges; /* of ops: those of their phase */
+    const ebb_position_range *ranges; /* of ops: the positions of their phase */
     ebb_lists before, after;          /* of ops: ops that must come earlier, or later */
     ebb_lists touched, touches;       /* of ops: storages; of storages: ops */
-    ebb_lists over; /* of ops: storage written, storage that it may take over, and so on */
+    ebb_lists over; /* of ops: pairs of a storage written and a storage that it may take over */
 } ebb_order_facts;
 
-/* All in arena. O(values + edges). EBB_NO_MEMORY. */
+/* Finds the facts. All in arena. O(values + edges). EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_order_facts_find(ebb_arena *arena, const ebb_pgraph *graph, int64_t alignment,
                                             ebb_order_facts *out);
 
 typedef struct ebb_order_request {
     int64_t n_moves;      /* of one lane */
-    int64_t target_bytes; /* the first order within it will do; < 0: as few as can be found */
+    int64_t target_bytes; /* the first order within it suffices; < 0: as few as possible */
     uint64_t seed;
     uint32_t n_workers;
-    uint64_t ends_ns; /* by the env's clock; 0: no limit */
+    uint64_t ends_ns; /* on the env's clock; 0: no limit */
 } ebb_order_request;
 
-/* Annealing over orders: one op moves, to any place that its neighbours allow. *order: [n_ops] the op at
- * each position, in arena; NULL when no order was found with at least a hundredth less than the graph's
- * own. Bytes are those of the planner's in-place rule, nearly: what counts is scored exactly afterwards.
- * The same request gives the same order for any n_workers, but for ends_ns and the stop flag.
+/* Anneals over orders: a move takes one op to any place that its neighbours allow. *order: [n_ops] the op
+ * at each position, in arena; NULL when no order was found with at least a hundredth less than the graph's
+ * own. Bytes follow the planner's in-place rule approximately; the result is scored exactly afterwards. The
+ * same request gives the same order for any n_workers, except with ends_ns or the stop flag.
  * EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_order_find(ebb_arena *arena, const ebb_order_facts *facts,
                                       const ebb_order_request *request, const ebb_id **order);
 
-/* Whether it is an order: each op once, in its range, after all that must come before. *valid.
- * EBB_NO_MEMORY. */
+/* Sets *valid: whether it is an order, with each op once, in its range, after all ops that must come
+ * before. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *facts, const ebb_id *order,
                                        bool *valid);
 
 /* ---- annealing, of orders here and of genes in search/ ---- */
 
-/* Metropolis' rule with exp(-x) replaced by 1 / (1 + x + x^2/2 + x^3/6), which has the same start and a
- * fatter tail: only + - * / on doubles, which give the same bits on every machine. drawn: from [0, 1). A
- * smaller rise is taken by whatever takes a larger one. */
+/* Metropolis' rule with exp(-x) replaced by 1 / (1 + x + x^2/2 + x^3/6), which starts the same and has a
+ * fatter tail, but uses only + - * / on doubles, which give the same bits on every machine. drawn: in [0,
+ * 1). A draw that accepts a rise accepts any smaller one. */
 static inline bool ebb_metropolis_by(double drawn, double rise, double temperature) {
     if (rise <= 0) return true;
     double x = rise / temperature;
@@ -85,21 +86,22 @@ static inline bool ebb_metropolis(ebb_rng *rng, double rise, double temperature)
     return rise / temperature <= 1000 && ebb_metropolis_by(ebb_rng_unit(rng), rise, temperature);
 }
 
-/* An order under change. */
+/* A mutable order. */
 typedef struct ebb_ordering {
     const ebb_order_facts *facts;
     ebb_id *order, *position; /* op at each position; position of each op */
 } ebb_ordering;
-/* Where the op at a position may go while all others keep their sequence. O(its relations). */
+/* The positions to which the op at a position may move while all others keep their sequence. O(its
+ * relations). */
 ebb_position_range ebb_ordering_range(const ebb_ordering *o, uint32_t at);
-/* One of these places: near every second time, anywhere every fourth. */
+/* Draws one of these positions: near by with probability 1/2, anywhere with probability 1/4. */
 uint32_t ebb_ordering_draw(const ebb_ordering *o, ebb_rng *rng, uint32_t at);
-/* The op at `from` goes to `to`; those between make room. */
+/* Moves the op at `from` to `to`, shifting those between. */
 void ebb_ordering_move(ebb_ordering *o, uint32_t from, uint32_t to);
 
-/* The graph with its ops in that order; op i of it is op order[i] of graph. Values keep their ids. Borrows
- * names and lists of graph, which must outlive it. EBB_NO_MEMORY; EBB_INTERNAL when the order breaks a
- * rule. */
+/* Makes the graph with its ops in this order: its op i is op order[i] of graph. Values keep their ids.
+ * Borrows names and lists of graph, which must outlive it. EBB_NO_MEMORY; EBB_INTERNAL when the order
+ * breaks a rule. */
 EBB_CHECKED ebb_status ebb_pgraph_reorder(ebb_env *env, const ebb_pgraph *graph, const ebb_id *order,
                                           ebb_pgraph **out);
 #endif
