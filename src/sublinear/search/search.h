@@ -1,5 +1,5 @@
-/* sublinear/search/search.h: the ways to make better candidates of those in the pool: annealing, crossing,
- * MegEngine's generations, and what may still be left out of an answer. */
+/* sublinear/search/search.h: makes better candidates from those in the pool: by annealing, crossing and
+ * MegEngine's generations; and trims answers. */
 #ifndef EBB_SUBLINEAR_SEARCH_SEARCH_H
 #define EBB_SUBLINEAR_SEARCH_SEARCH_H
 
@@ -8,7 +8,7 @@
 /* ---- selectors: siblings with one signature ---- */
 
 /* Leaves the answer in search->members[0].best_genes; the seeds are in the pool already, scored.
- * EBB_INTERRUPTED when stopped early (the best so far stands). */
+ * EBB_INTERRUPTED when stopped early (the best so far is kept). */
 EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
 /* Crossing and mutation only: EBB_WITHOUT_ANNEALING. */
 EBB_CHECKED ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *request);
@@ -16,25 +16,25 @@ EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select
 /* ---- annealing ---- */
 
 typedef struct ebb_anneal_plan {
-    int64_t first;        /* candidate of the whole annealing, whose stages have .. */
-    uint32_t n, n_stage;  /* how many from there on; .. so many each */
-    double t, cooling;    /* temperature at first, in units, and its factor a stage */
+    int64_t first;        /* first candidate within the whole annealing */
+    uint32_t n, n_stage;  /* number of candidates from there; number per stage */
+    double t, cooling;    /* initial temperature, in units, and its factor per stage */
     double unit;          /* of temperature, relative to the base time */
-    bool time_first;      /* bytes are looked at only where time is not too much already */
-    double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
+    bool time_first;      /* bytes are only computed if the time is not too long already */
+    double excess_weight; /* of exceeding the limit: cost in steps' time at twice the limit */
     int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
 } ebb_anneal_plan;
 /* Simulated annealing from member->genes, and its order if it has one; keeps the best seen under the
  * search's budget, if better than member->best, in best_genes (and best_order). */
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
-/* ---- members that are annealed side by side, one on each island ---- */
+/* ---- members annealed side by side, one on each island ---- */
 
 typedef struct ebb_generation {
     ebb_search *search;
     const ebb_select_request *request;
     ebb_member *islands;
     ebb_anneal_plan *plans; /* one for each island */
-    bool *warm;             /* likewise: is it lukewarm? */
+    bool *warm;             /* likewise: whether it starts from a medium temperature */
     uint32_t n_islands;
 } ebb_generation;
 
@@ -43,19 +43,19 @@ typedef struct ebb_generation {
 EBB_CHECKED ebb_status ebb_generation_open(ebb_generation *g, ebb_search *search,
                                            const ebb_select_request *request, uint32_t n_islands,
                                            uint64_t first_stream);
-/* Anneals what the islands hold from hot or from lukewarm, n_stage candidates in each of EBB_STAGES stages,
- * in parts short enough for a look at the clock and the stop flag between them. Each island has its best
- * afterwards. *go_on is false when the search is to end. EBB_NO_MEMORY, EBB_INTERRUPTED. */
+/* Anneals the islands' members from a high or medium temperature, n_stage candidates in each of EBB_STAGES
+ * stages, in parts short enough to check the clock and the stop flag between them. Each island then has its
+ * best. *go_on is false when the search is to end. EBB_NO_MEMORY, EBB_INTERRUPTED. */
 enum { EBB_STAGES = 64 };
 EBB_CHECKED ebb_status ebb_generation_run(ebb_generation *g, uint32_t n_stage, bool *go_on);
 
 /* ---- crossing ---- */
 
-/* child = a, but b's for genes that stand at base positions [begin, end). */
+/* child = a, with b's genes at base positions [begin, end). */
 void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
                    uint8_t *child);
 
-/* What crosses members of the pool: the joints to cut at and a random stream of its own. */
+/* Crosses members of the pool: the joints to cut at, and a random stream. */
 typedef struct ebb_crossing {
     const uint32_t *joints;
     uint32_t n_joints;
@@ -65,18 +65,19 @@ typedef struct ebb_crossing {
 /* Lives in the search's arena. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_crossing_open(ebb_crossing *crossing, ebb_search *search,
                                          const ebb_select_request *request);
-/* child = two of the pool's best, cut at two joints. The pool is not empty and some gene is free. */
+/* Crosses two of the pool's best at two joints into child. The pool must not be empty and some gene must be
+ * free. */
 void ebb_cross_pool(ebb_crossing *crossing, const ebb_search *search, uint8_t *child);
 
-/* ---- runs that can be left out after all ----
+/* ---- trimming: unnecessary runs ----
  *
- * A gap has one state, so a value that is made again at several places of it is held either from the first
- * of them on or nowhere. Between two of them there may be room all the same:
+ * A gap has one state, so a value that is recomputed at several places in it is held either from the first
+ * of them on or nowhere. Between two of them there may still be room:
  *
- *     steps        f . f . . . f . .       the second run of f goes when its first life can last so long
- *     live bytes   ######____######        within the limit
+ *     steps        f . f . . . f . .       the second run of f is removed if its first life can last that
+ * long live bytes   ######____######        within the limit
  *
- * What only such a run needed goes with it. Nothing is ever slower, or above the limit.
+ * Runs that only such a run needed are removed with it. The result is never slower, or above the limit.
  */
 
 typedef struct ebb_trimmed {
@@ -87,17 +88,16 @@ typedef struct ebb_trimmed {
 
 #define EBB_TRIM_WORK INT64_C(40000000) /* half a second */
 
-/* Scratch for trimming one candidate after another. One a thread. */
+/* Scratch for trimming one candidate after another. One per thread. */
 typedef struct ebb_trimmer ebb_trimmer;
 /* In arena; NULL when memory is out. */
 ebb_trimmer *ebb_trimmer_new(ebb_arena *arena, const ebb_space *space);
-/* Plays the genes, which are valid and stay within limit_bytes, and leaves out runs that are not first
- * ones, dearest first, as long as the peak stays within. *work: steps of tries that are left; what comes
- * after it is used up is not tried. out->steps is the trimmer's own, until its next candidate. Allocates
- * nothing. */
+/* Plays the genes, which must be valid and within limit_bytes, and removes repeated runs, most expensive
+ * first, while the peak stays within the limit. *work: remaining steps of trials; when it is used up no
+ * more are tried. out->steps is owned by the trimmer, until its next candidate. Allocates nothing. */
 void ebb_trim(ebb_trimmer *trimmer, ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes,
               int64_t *work, ebb_trimmed *out);
-/* The steps as they are, nothing left out, in arena. EBB_NO_MEMORY. */
+/* Gives the steps without trimming, in arena. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t *genes,
                                         int64_t limit_bytes, ebb_trimmed *out);
 

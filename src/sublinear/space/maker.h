@@ -1,4 +1,4 @@
-/* sublinear/space/maker.h: what the two halves of making a space share. Private to them. */
+/* sublinear/space/maker.h: declares what the two halves of making a space share. Private to them. */
 #ifndef EBB_SUBLINEAR_SPACE_MAKER_H
 #define EBB_SUBLINEAR_SPACE_MAKER_H
 
@@ -12,7 +12,7 @@ typedef struct ebb_space_maker {
     uint32_t *n_readers;
 } ebb_space_maker;
 
-/* A way without lists of its own shares those of way 0. */
+/* Whether a way has its own lists; otherwise it shares those of way 0. */
 static inline bool ebb_space_own_inputs(const ebb_pop *op, uint32_t way) {
     return way == 0 || op->alternatives[way - 1].has_inputs;
 }
@@ -20,10 +20,11 @@ static inline bool ebb_space_own_pairs(const ebb_pop *op, uint32_t way) {
     return way == 0 || op->alternatives[way - 1].has_in_place;
 }
 
-/* The genes, of tables that are filled in: readers, gaps, what waits, and the candidate without
+/* Makes the genes from the finished tables: readers, gaps, waiting ops, and the candidate without
  * recomputation. False when memory is out. */
 bool ebb_space_make_genes(ebb_space_maker *m);
-/* Gives gaps that have one their late position, and LATE. False when memory is out. O(values + edges). */
+/* Gives gaps with a late part their late position, and LATE. False when memory is out. O(values +
+ * edges). */
 bool ebb_space_find_late(ebb_space_maker *m);
 
 #endif
