@@ -115,8 +115,7 @@ void ebb_builder_within_step(ebb_builder *builder, ebb_id value, ebb_id begins_a
 const ebb_id *ebb_builder_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
                                uint32_t n_in, const ebb_attr *attr, const char *const *names,
                                ebb_phase phase, uint64_t seed_key);
-/* Makes the value an output. An error for given values and updates' results, which can be read anyway.
- */
+/* Makes the value an output. An error for given values and updates' results, which are readable anyway. */
 void ebb_builder_output(ebb_builder *builder, ebb_id value);
 void ebb_builder_loss(ebb_builder *builder, ebb_id value); /* a computed real scalar, at most one */
 const ebb_type *ebb_builder_type(const ebb_builder *builder,
@@ -251,8 +250,7 @@ EBB_CHECKED ebb_status ebb_accumulate_gradients(ebb_env *env, const ebb_graph *g
                                                 ebb_graph **out);
 
 /* Gives the graph all params, states and constants of `like`, in its order, whether it reads them or not,
- * so that plans of both place them alike. EBB_BAD_INPUT: it reads one that `like` lacks.
- */
+ * so that plans of both place them alike. EBB_BAD_INPUT: `like` lacks one that it reads. */
 EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, const ebb_graph *like,
                                         ebb_graph **out);
 
