@@ -197,10 +197,10 @@ EBB_CHECKED ebb_status ebb_lower_precision(ebb_env *env, const ebb_graph *graph,
 EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                 uint32_t n_names, ebb_graph **out);
 
-/* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w is
- * named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
- * after its second operand. EBB_BAD_INPUT: there is no loss, or it depends on no param; an op on the way
- * has no gradient; a composite op; the graph already has a backward. */
+/* Reverse-mode differentiation of graph->loss by every param that it depends on. The gradient of param %w
+ * is named %w.grad, role gradient. Sums of several gradients are add nodes (an embedding's adds to rows of
+ * the other one), last reader first, each right after its second operand. EBB_BAD_INPUT: there is no loss,
+ * or it depends on no param; an op on the way has no gradient; a composite op; the graph has a backward. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* ebb_grad of the loss times %scaler.scale, a new state that starts at `start`: for 16-bit gradients.

@@ -82,6 +82,7 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
         {&ebb_op_embedding, "[3,4] [4]", "", -7, "id -7"},
         {&ebb_op_embedding_grad, "[4,5] [4]", "rows=3", 3, "id 3 is outside [0, 3)"},
         {&ebb_op_embedding_grad, "[4,4] [4]", "rows=3", INT32_MIN, "id -2147483648"},
+        {&ebb_op_embedding_grad_onto, "[4,5] [4] [3,5]", "", 3, "id 3 is outside [0, 3)"},
         {&ebb_op_take, "[3,5] [4]", "axis=0", 3, "index 3 is outside [-3, 3)"},
         {&ebb_op_take_grad, "[4,5] [4]", "axis=0 size=3", -4, "index -4 is outside [-3, 3)"},
         {&ebb_op_pick, "[4,3] [4]", "axis=1", INT32_MIN, "index -2147483648"},
@@ -156,6 +157,27 @@ Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
               (double)to[2]);
     cr_assert_eq(to[3], 7, "written past the table");
     test_bench_deinit(&bench);
+}
+
+/* Bits of two ops: 2^24 + 1 is no f32, so it shows what is rounded before what is added; a -0 that nothing
+ * comes to stays. */
+Test(cuda_kernels, embedding_grad_onto_rounds_sums_before_it_adds_them) {
+    static const char *const backends[] = {"ref", "cpu", "cuda"};
+    for (size_t k = 0; k < EBB_COUNT(backends); k++) {
+        test_bench bench;
+        test_bench_init(&bench, backends[k], 1);
+        _Alignas(64) float dy[16] = {16777216, 1, 1, 1}, base[16] = {1, 16777216, -0.0F}, to[16];
+        _Alignas(64) int32_t ids[16] = {0, 0, 1, 1};
+        for (int over = 0; over < 2; over++) {
+            const test_single s = {.in = {dy, ids, base}, .out = {over ? base : to}};
+            cr_assert_eq(test_run_single(&bench, &ebb_op_embedding_grad_onto, "[4,1] [4] [3,1]", "", &s),
+                         EBB_OK);
+            const float *is = s.out[0];
+            cr_expect(is[0] == 16777216 && is[1] == 16777218 && is[2] == 0 && signbit(is[2]),
+                      "%s: %g %g %g", backends[k], (double)is[0], (double)is[1], (double)is[2]);
+        }
+        test_bench_deinit(&bench);
+    }
 }
 
 /* Logits that were ruled out beforehand. */

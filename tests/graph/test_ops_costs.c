@@ -21,6 +21,7 @@ static const struct {
     {"ln_apply", "f32[3,7] f32[3] f32[3] f32[7] f32[7]", "", 84, 4 * (42 + 20)},
     {"embedding", "f32[1000,7] i32[3]", "", 0, 4 * (42 + 3)},
     {"embedding_grad", "f32[3,7] i32[3]", "rows=1000", 21, 4 * (21 + 3 + 7000)},
+    {"embedding_grad_onto", "f32[3,7] i32[3] f32[1000,7]", "", 21, 4 * (63 + 3)},
     /* 49 pairs in each of 2 * 2 heads, two products of 7 and 20 more */
     {"attention", "f32[2,7,42]", "heads=2", 4 * 49 * (28 + 20), 4 * (588 + 196 + 28)},
     {"attention", "f32[2,7,42]", "heads=2 causal=true", 4 * 28 * (28 + 20), 4 * (588 + 196 + 28)},

@@ -91,6 +91,7 @@ ROWS = [
     *((f"attention{', causal' * causal}", lambda x, causal=causal: (_attention(x * 2, heads=2, causal=causal)[0] ** 3).sum(),
        [draw(1, 2, 3, 12)]) for causal in (False, True)),
     ("embedding", lambda w: (F.embedding(tensor([[1, 4], [1, 0]]), w) ** 3).sum(), [draw(1, 5, 3)]),
+    ("embedding by the classifier's table", lambda w: (F.linear(F.embedding(tensor([1, 4, 1]), w), w) ** 3).sum(), [draw(1, 5, 3)]),
 ]
 
 

@@ -59,7 +59,7 @@ static uint32_t table_rows(const ebb_call *call) {
     for (uint32_t k = 0; k < call->op->n_attrs; k++) {
         if (strcmp(call->op->attrs[k].name, "rows") == 0) return (uint32_t)call->attr[k].i[0];
     }
-    return (uint32_t)call->in[0].dim[0];
+    return (uint32_t)call->in[call->n_in > 2 ? 2 : 0].dim[0];
 }
 
 /* Places along the axis that an op's indices name: an attribute, or those of input 0. */

@@ -130,9 +130,11 @@ hlo_value hlo_reduce_window(hlo *h, const char *name, hlo_value x, double start,
 
 /* ---- indices ---- */
 
-/* Rows of table[v, ...] by index[n]: [n, ...]; and the sums of rows of one index into [v, ...] of zeros. */
+/* Rows of table[v, ...] by index[n]: [n, ...]; and the sums of rows of one index into [v, ...] of zeros, or
+ * of what base has. */
 hlo_value hlo_gather_rows(hlo *h, hlo_value table, hlo_value index);
 hlo_value hlo_scatter_rows(hlo *h, hlo_type table, hlo_value index, hlo_value rows);
+hlo_value hlo_scatter_rows_onto(hlo *h, hlo_value base, hlo_value index, hlo_value rows);
 
 /* Lines along an axis in their order, stably, and `beside` along with them: a NaN is larger than all
  * numbers. */

@@ -24,6 +24,10 @@ HLO(embedding_grad) {
     op->out[0] = hlo_scatter_rows(op->to, hlo_type_of(&op->call->out[0]), op->in[1], op->in[0]);
 }
 
+HLO(embedding_grad_onto) {
+    op->out[0] = hlo_scatter_rows_onto(op->to, op->in[2], op->in[1], op->in[0]);
+}
+
 /* ---- take ---- */
 
 /* Indices in a row, from the front: those below 0 are from the end. */

@@ -194,7 +194,12 @@ hlo_value hlo_gather_rows(hlo *h, hlo_value table, hlo_value index) {
 }
 
 hlo_value hlo_scatter_rows(hlo *h, hlo_type table, hlo_value index, hlo_value rows) {
-    const hlo_value operands[] = {hlo_full(h, table, 0), index, rows};
+    return hlo_scatter_rows_onto(h, hlo_full(h, table, 0), index, rows);
+}
+
+hlo_value hlo_scatter_rows_onto(hlo *h, hlo_value base, hlo_value index, hlo_value rows) {
+    const hlo_value operands[] = {base, index, rows};
+    const hlo_type table = base.type;
     const hlo_value v = begin(h, table);
     ebb_text_add(h->text, "\"stablehlo.scatter\"(");
     put_operands(h, operands, 3);

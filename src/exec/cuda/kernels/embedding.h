@@ -3,10 +3,11 @@
  *
  * The gradient sorts the numbers of dy's rows by their ids (a radix sort, which leaves equal ones in their
  * order), fills the table's gradient with zeros, and adds up each run of one id, in double: no atomics, one
- * writer a number.
+ * writer a number. Onto another gradient it is the same over a copy of that, or over that itself.
  *
  * Bytes moved: embedding two elements' for each number of y; the gradient one for each of the table
- * (zeros), one or two for each of dy, and 16 an id and digit. */
+ * (zeros; onto another two, or none over it), one or two for each of dy, onto another one more, and 16 an
+ * id and digit. */
 #ifndef EBB_EXEC_CUDA_KERNELS_EMBEDDING_H
 #define EBB_EXEC_CUDA_KERNELS_EMBEDDING_H
 
@@ -161,7 +162,7 @@ typedef struct cuda_embedding_runs_args {
     const int32_t *key, *row; /* sorted */
     void *to;
     int64_t n, rows, c, slices; /* slices: blocks of a row */
-    int32_t quads;
+    int32_t quads, onto;        /* onto: what `to` has is added to; else it is written over */
 } cuda_embedding_runs_args;
 
 /* 4 numbers of a row of dy, side by side or a block's width apart; the first is at `at`. */
@@ -197,6 +198,11 @@ CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, cuda_element 
     return in;
 }
 
+/* What was there plus a run's sum, which is rounded before. */
+CUDA_BODY float cuda_runs_sum(const cuda_embedding_runs_args *args, cuda_element e, float was, double sum) {
+    return args->onto ? was + cuda_rounded(e, (float)sum) : (float)sum;
+}
+
 /* Only the first row of a run has work. */
 CUDA_BODY void cuda_embedding_runs_in(const cuda_embedding_runs_args *args, int64_t block, int32_t thread,
                                       int32_t phase, void *shared, cuda_element e) {
@@ -210,12 +216,18 @@ CUDA_BODY void cuda_embedding_runs_in(const cuda_embedding_runs_args *args, int6
     }
     const int64_t to = id * args->c + at;
     if (args->quads) {
-        cuda_f32x4 x;
-        CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = (float)sum[k];
+        cuda_f32x4 x, was;
+        CUDA_UNROLL for (int k = 0; k < 4; k++) was.v[k] = 0;
+        if (args->onto) was = cuda_get4(e, args->to, to);
+        CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = cuda_runs_sum(args, e, was.v[k], sum[k]);
         cuda_put4(e, args->to, to, x);
     } else {
-        CUDA_UNROLL for (int k = 0; k < 4; k++) if (k * CUDA_RUNS_THREADS < left)
-            cuda_put1(e, args->to, to + k * CUDA_RUNS_THREADS, (float)sum[k]);
+        CUDA_UNROLL for (int k = 0; k < 4; k++) {
+            const int64_t at_k = to + k * CUDA_RUNS_THREADS;
+            if (k * CUDA_RUNS_THREADS >= left) continue;
+            const float was = args->onto ? cuda_get1(e, args->to, at_k) : 0;
+            cuda_put1(e, args->to, at_k, cuda_runs_sum(args, e, was, sum[k]));
+        }
     }
 }
 CUDA_BODIES(embedding_runs)
