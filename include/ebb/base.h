@@ -30,7 +30,7 @@ extern "C" {
 #define EBB_PRINTF(f, a)
 #endif
 
-/* What happened, grouped by what the caller should do about it. */
+/* Results of calls, grouped by the action that the caller should take. */
 typedef enum ebb_status {
     EBB_OK = 0,
     EBB_OVER_BUDGET, /* no plan fits: the error text names the smallest budget that does. Exit 1 */
@@ -56,7 +56,7 @@ typedef struct ebb_env ebb_env;
 
 typedef enum ebb_log_level { EBB_LOG_DEBUG, EBB_LOG_INFO, EBB_LOG_WARN } ebb_log_level;
 
-/* What the environment needs from outside. A zeroed field means the default. */
+/* The services that an environment gets from outside. A zeroed field means the default. */
 typedef struct ebb_env_options {
     /* `bytes` > 0, `alignment` a power of two; alloc returns NULL when there is no memory. The default is
      * jemalloc when the process runs on it (the program links it first, or it is preloaded), otherwise the

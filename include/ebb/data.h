@@ -4,7 +4,7 @@
  *
  * A data set is a folder with a folder for each class (JPEG, PNG), or a file: records (docs/data.md), .npz
  * of NumPy, .csv or .csv.gz of grey values. A batch is decoded, cropped and scaled while the step before it
- * runs, and written straight into the input's own bytes when it is asked for.
+ * runs, and written directly into the input's own bytes on request.
  *
  * The pictures of a batch and their crops depend only on the seed and the step's number, never on the
  * number of threads, so a run resumed at a step continues with the same bytes. A picture that cannot be

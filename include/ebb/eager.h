@@ -35,7 +35,7 @@ typedef struct ebb_tensor ebb_tensor;
 typedef struct ebb_tape ebb_tape;
 typedef struct ebb_op_info ebb_op;
 
-/* Reads of the options: device, n_threads, seed, and those for cuda. EBB_USAGE, EBB_UNAVAILABLE,
+/* Uses these options: device, n_threads, seed, and those for cuda. EBB_USAGE, EBB_UNAVAILABLE,
  * EBB_NO_MEMORY. */
 EBB_API EBB_CHECKED ebb_status ebb_eager_create(ebb_env *env, const ebb_options *options, ebb_eager **out);
 EBB_API void ebb_eager_destroy(ebb_eager *eager); /* NULL is allowed */
@@ -56,7 +56,7 @@ typedef struct ebb_eager_memory {
     int64_t peak_live_bytes; /* since the eager was made, or since ebb_eager_reset_peak */
     int64_t arena_bytes;     /* of the block that traced programs share */
     int64_t peak_bytes;      /* peak of live_bytes + arena_bytes since the same moment */
-    int64_t n_values;        /* that exist now */
+    int64_t n_values;        /* values that exist now */
     int64_t n_launches;      /* kernel launches by ops called one by one */
 } ebb_eager_memory;
 EBB_API void ebb_eager_memory_now(const ebb_eager *eager, ebb_eager_memory *out);
@@ -110,7 +110,7 @@ EBB_API EBB_CHECKED ebb_status ebb_tensor_bytes(const ebb_tensor *tensor, const 
 /* Finds an op of docs/ir.md, composite ops included; NULL: there is none of that name. */
 EBB_API const ebb_op *ebb_op_named(const char *name);
 EBB_API uint32_t ebb_op_n_results(const ebb_op *op);
-/* Does it only move elements, so that it takes those of every dtype? */
+/* Whether the op only moves elements, so that it takes every dtype. */
 EBB_API bool ebb_op_moves(const ebb_op *op);
 
 /* Runs an op: out[i] is the handle of its result i. An op that updates operands (sgd, bn_track, ...) also

@@ -39,7 +39,7 @@ typedef struct ebb_fit_result {
 } ebb_fit_result;
 /* For each mode, the largest batch (dimension `dim`, usually "N") for which a plan within budget_bytes is
  * found; in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
- * recomputation. In modes without a search, the next larger batch was tried and does not fit. In the others
+ * recomputation. In modes without a search, the next larger batch was tried without success. In the others
  * there is no such proof: a plan for a larger batch may exist, the more so because, on graphs that are
  * expensive to search, budget mode spends only a part of the effort on each size and finds the batch to one
  * part in 64. options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the rows so

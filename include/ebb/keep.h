@@ -1,6 +1,6 @@
 /* ebb/keep.h: saves a run to a file, and resumes it.
  *
- *     ebb_engine_save -> { steps go on while a thread writes } -> ebb_engine_save_end
+ *     ebb_engine_save -> { steps continue while a thread writes } -> ebb_engine_save_end
  *     ebb_engine_load -> { the same bits as if it had never stopped }
  *
  * The file (ebb/tensors.h) holds every param and state by name, the optimizer's included, in logical order,
@@ -20,10 +20,10 @@ extern "C" {
 #endif
 
 /* Copies params and states, then returns while a thread writes the copy to path, whole or not at all. First
- * waits for the previous save, and returns its failure. facts: the caller's, copied; their names are not
- * "ebb.*". EBB_NO_MEMORY: there is no room for the copy, which takes the bytes of the params and states
- * once more. EBB_USAGE: no program is compiled, a step is half done, or the device computes nothing.
- * EBB_IO. */
+ * waits for the previous save; if that failed, returns its failure and writes nothing. facts: the caller's,
+ * copied; their names are not "ebb.*". EBB_NO_MEMORY: there is no room for the copy, which takes the bytes
+ * of the params and states once more. EBB_USAGE: no program is compiled, a step is half done, or the device
+ * computes nothing. EBB_IO. */
 EBB_API EBB_CHECKED ebb_status ebb_engine_save(ebb_engine *engine, const char *path,
                                                const ebb_tensors_fact *facts, uint32_t n_facts);
 /* Waits until the last save is written and returns its status; EBB_OK when there was none.

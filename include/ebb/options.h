@@ -18,8 +18,8 @@ extern "C" {
 typedef enum ebb_memory_mode {
     EBB_MEMORY_NONE,      /* no reuse: every value has its own bytes */
     EBB_MEMORY_IN_PLACE,  /* bytes are reused, and written in place; nothing is recomputed */
-    EBB_MEMORY_MEGENGINE, /* also recomputation, as chosen by MegEngine's search: fewest bytes */
-    EBB_MEMORY_BUDGET     /* also recomputation: least added time within budget_bytes */
+    EBB_MEMORY_MEGENGINE, /* in place, with recomputation chosen by MegEngine's search: fewest bytes */
+    EBB_MEMORY_BUDGET     /* in place, with recomputation: least added time within budget_bytes */
 } ebb_memory_mode;
 
 /* The precision in which activations and gradients are stored. 16-bit values are rounded to nearest;
@@ -106,7 +106,7 @@ typedef struct ebb_options {
     bool native_bf16;
     /* 0: only the required passes. 1: also simplification. 2 (default): also fusion into ops that have
      * kernels. 3: also fusion of each chain of pointwise ops into one op with generated code. No level
-     * changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */
+     * changes a bit of a result. Planning graphs have no levels. EBB_USAGE outside 0 to 3. */
     int32_t opt_level;
     /* The code generator for such chains at opt_level 3. On cpu: "LLVM": libLLVM 14 to 19, opened when it
      * is needed; "CC": the C compiler named by the variable CC, or cc, run without a shell; "MLIR" and
@@ -167,9 +167,10 @@ typedef struct ebb_options {
 /* Every field at its default. */
 EBB_API void ebb_options_init(ebb_options *options);
 
-/* Who the variable MGB_JIT_BACKEND names to make code (ebb_options.jit), where code may be made at all: on
- * a device that makes any, at opt_level 3. NULL: nobody; empty counts as not set. Whoever has programs of
- * several levels on one device, as a tracing front end does, asks for the highest. The environment's. */
+/* The code generator (ebb_options.jit) named by the variable MGB_JIT_BACKEND, if code can be generated: on
+ * a device that supports it, at opt_level 3. NULL: none; an empty variable counts as unset. A caller with
+ * programs of several levels on one device, such as a tracing front end, passes the highest. The text is
+ * the environment's. */
 EBB_API const char *ebb_jit_variable(const char *device, int32_t opt_level);
 
 #ifdef __cplusplus

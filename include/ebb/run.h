@@ -64,8 +64,7 @@ typedef struct ebb_tensor_info {
     uint32_t rank;
     int64_t dim[EBB_TENSOR_MAX_RANK];
     int64_t bytes;
-    int64_t
-        below; /* for an int32 input (labels, ids): the exclusive upper bound of its values; otherwise 0 */
+    int64_t below; /* exclusive upper bound of an int32 input's values (labels, ids); else 0 */
 } ebb_tensor_info;
 /* Shape and bytes of a value. EBB_BAD_INPUT: no value has that name. */
 EBB_API EBB_CHECKED ebb_status ebb_program_tensor(const ebb_program *program, const char *name,
@@ -111,7 +110,7 @@ EBB_API EBB_CHECKED ebb_status ebb_param_bytes(ebb_program *program, const char 
  * instance (those fed so far can be fetched). They stay EBB_STALE for good once parameters were lost with a
  * device's block. */
 EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
-/* One phase of a step, in order; the step is counted at the last one. Needs options.phased. */
+/* Runs one phase of a step; phases run in order, and the last one counts the step. Needs options.phased. */
 EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);
 /* The number of steps so far, or of phases run separately, that were replayed from a recording (on cuda, a
  * CUDA graph) instead of launched op by op. A program's first step never is; its second is when it can be

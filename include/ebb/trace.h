@@ -24,7 +24,7 @@
  * our memory before and after a run, which copies them.
  *
  * A call that diverges from its recording starts another one: the ops compared so far are run one by one,
- * and the call goes on. With `strict` it fails instead, and the error has both ops and both places.
+ * and the call continues. With `strict` it fails instead, and the error has both ops and both places.
  *
  * Threads: as ebb/eager.h. One call at a time; calls do not nest.
  */
