@@ -1,5 +1,5 @@
-/* batch: shapes are worked out for two sizes of the batch N; what differs between them must be a multiple
- * of it. */
+/* batch: computes shapes for two sizes of the batch N; sizes that differ between them must be multiples of
+ * N. */
 #ifndef EBB_ONNX_BATCH_H
 #define EBB_ONNX_BATCH_H
 
@@ -7,8 +7,8 @@
 
 enum { ONNX_BATCH_A = 48, ONNX_BATCH_B = 80 };
 
-/* A size that is a at the first N and b at the second is N * over / under, in lowest terms; false: it is no
- * multiple of N. */
+/* Expresses a size that is a at the first N and b at the second as N * over / under, in lowest terms;
+ * false: it is not a multiple of N. */
 static inline bool onnx_of_batch(int64_t a, int64_t b, int64_t *over, int64_t *under) {
     int64_t left = 0, right = 0;
     if (a < 1 || b < 1 || !ebb_mul_i64(a, ONNX_BATCH_B, &left) || !ebb_mul_i64(b, ONNX_BATCH_A, &right) ||

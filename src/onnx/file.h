@@ -1,9 +1,9 @@
-/* file: what an ONNX file says, read within limits: protobuf's wire format
- * (https://protobuf.dev/programming-guides/encoding) and the messages of onnx.proto that a model needs.
- * Nothing is interpreted yet.
+/* file: reads an ONNX file within limits: protobuf's wire format
+ * (https://protobuf.dev/programming-guides/encoding) and the messages of onnx.proto that a model needs. It
+ * interprets nothing.
  *
- * The file is mapped; texts and numbers are copied into the arena, tensors' raw bytes stay where they are.
- * Counts are limited so that no file, whatever it repeats, makes the arena larger than 64 MB and twice its
+ * The file is mapped; texts and numbers are copied into the arena, tensors' raw bytes stay in the mapping.
+ * Counts are limited so that no file, whatever it repeats, makes the arena larger than 64 MB plus twice its
  * own bytes.
  */
 #ifndef EBB_ONNX_FILE_H
@@ -16,7 +16,7 @@ enum {
     ONNX_MAX_TENSORS = 1 << 16,
     ONNX_MAX_NAMES = 1 << 18,      /* operands and results of all nodes */
     ONNX_MAX_ATTRIBUTES = 1 << 18, /* of all nodes */
-    ONNX_MAX_NUMBERS = 1 << 20, /* in attributes' lists, and short ones in tensors' lists, all together */
+    ONNX_MAX_NUMBERS = 1 << 20,    /* in attributes' lists, and short ones in tensors' lists, in total */
     ONNX_MAX_NAME_BYTES = 1024,
     ONNX_MAX_RANK = EBB_MAX_RANK
 };
@@ -101,7 +101,7 @@ typedef struct onnx_file {
 EBB_CHECKED ebb_status onnx_file_open(ebb_env *env, const char *path, onnx_file *out);
 void onnx_file_close(onnx_file *file); /* safe on a zeroed struct */
 
-/* Bytes of an element, 0 for what is not read (texts, floats of 8 bits and the like). */
+/* Bytes per element; 0 for types that are not read (texts, 8-bit floats and the like). */
 int64_t onnx_type_bytes(int32_t type);
 const char *onnx_type_name(int32_t type);
 /* Element i as a double. */
@@ -113,26 +113,26 @@ double onnx_tensor_at(const onnx_tensor *tensor, int64_t i);
 typedef struct onnx_wire {
     const uint8_t *at, *end;
 } onnx_wire;
-/* A field: its number, and the value (types 0, 1, 5) or the bytes (type 2) that it has. */
+/* A field: its number, and its value (types 0, 1, 5) or bytes (type 2). */
 typedef struct onnx_field {
     uint32_t number, type;
     uint64_t value;
     onnx_wire bytes;
 } onnx_field;
-/* The next field; *more false at the end. false: the bytes are damaged. */
+/* Reads the next field; *more is false at the end. false: the bytes are damaged. */
 bool onnx_wire_next(onnx_wire *wire, onnx_field *out, bool *more);
 bool onnx_wire_varint(onnx_wire *wire, uint64_t *out);
 
-/* A text of the file, NUL-terminated in the arena. EBB_BAD_INPUT: too long, or it has a NUL. */
+/* Copies a text, NUL-terminated, into the arena. EBB_BAD_INPUT: it is too long, or has a NUL. */
 EBB_CHECKED ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const char **out);
-/* A message TensorProto. */
+/* Reads a TensorProto. */
 EBB_CHECKED ebb_status onnx_read_tensor(onnx_file *file, onnx_wire wire, onnx_tensor *out);
 EBB_CHECKED ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out);
-/* n bytes from byte `from` of a file beside the model; n -1: to its end. */
+/* Maps n bytes from byte `from` of a file beside the model; n -1: to its end. */
 EBB_CHECKED ebb_status onnx_external(onnx_file *file, const char *name, int64_t from, int64_t n,
                                      onnx_mapped *out);
 ebb_status onnx_damaged(const onnx_file *file, const char *what);
-/* A tensor, an input or an output of more axes than ONNX_MAX_RANK. */
+/* Fails for a tensor, input or output with more axes than ONNX_MAX_RANK. */
 ebb_status onnx_too_deep(const onnx_file *file, const char *what, const char *name, uint32_t rank);
 
 #endif

@@ -1,16 +1,17 @@
-/* import: an ONNX graph becomes calls of the public builder (ebb/build.h) and, line by line, the text of
- * the same calls.
+/* import: converts an ONNX graph to calls of the public builder (ebb/build.h) and, line by line, to the
+ * text of the same calls.
  *
- * Everything is computed twice, for two sizes of the batch N: what is the same for both is a number; what
- * grows with N is written as a multiple of N; anything else is refused. So shape arithmetic of exporters,
+ * Everything is computed twice, for two sizes of the batch N: a size equal for both is a number; one that
+ * grows with N is written as a multiple of N; anything else is refused. So exporters' shape arithmetic,
  * whatever its form, keeps the batch free. Each value of the file is one of
  *
  *     graph      made by an op of the builder, or an input
- *     folded     known numbers: shapes and what is computed from them, constants; at most 2^21 in all
+ *     folded     known numbers: shapes and values computed from them, constants; at most 2^21 in total
  *     initial    a tensor of the file, which becomes a param or a state when an op first reads it
  *
- * A node that cannot be imported says why (`onnx_refuse`), its results are lost, and so, silently, are
- * those of nodes that read them; the import goes on, so that one answer names all such nodes.
+ * A node that cannot be imported is refused with a reason (`onnx_refuse`); its results are lost, and so,
+ * silently, are those of nodes that read them. The import continues, so that one answer names all such
+ * nodes.
  */
 #ifndef EBB_ONNX_IMPORT_H
 #define EBB_ONNX_IMPORT_H
@@ -42,7 +43,7 @@ typedef struct onnx_value {
     const onnx_node *maker;
 } onnx_value;
 
-/* Texts to numbers. */
+/* A map from texts to numbers. */
 typedef struct onnx_names {
     const char **key;
     uint32_t *value;
@@ -71,7 +72,7 @@ typedef struct onnx_import {
     onnx_file *file;
     ebb_arena *arena; /* the file's */
     const ebb_onnx_options *options;
-    bool rebind;   /* the first size of inputs is N, also where it is the number `batch` */
+    bool rebind;   /* the first size of inputs is N, even if it is the number `batch` */
     int64_t batch; /* the file's own, 0: none */
     ebb_build *build[2];
     ebb_text text;
@@ -79,55 +80,56 @@ typedef struct onnx_import {
     EBB_ARRAY(bool) id_given;        /* likewise: no op made it */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
-    onnx_names by_name, taken, wanted; /* wanted: what live nodes and outputs read */
+    onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read */
     const onnx_node *node;
-    const onnx_node *head; /* the function that makes the first output, and the loss: loss.c */
+    const onnx_node *head; /* the function at the first output, for the loss: loss.c */
     bool head_left_out;
     char why[ONNX_WHY];
-    bool fatal; /* the builder or memory failed: nothing further can be tried */
+    bool fatal; /* the builder failed or memory is out: the import cannot continue */
     ebb_status status;
     EBB_ARRAY(onnx_refusal) refused;
     uint32_t n_refused;
     int64_t n_folded;
 } onnx_import;
 
-/* ---- core.c: for ops. After a refusal they do nothing and give EBB_BUILD_NONE, 0 or empty things. ---- */
+/* ---- core.c: for ops. After a refusal they do nothing and return EBB_BUILD_NONE, 0 or empty values.
+ * ---- */
 
 EBB_PRINTF(2, 3) void onnx_refuse(onnx_import *im, const char *format, ...);
 bool onnx_stopped(const onnx_import *im);
-/* Of the node's operand i: whether it is there; what it is; its number in the builder. */
+/* The node's operand i: whether it is there; its value; its number in the builder. */
 bool onnx_has(const onnx_import *im, uint32_t i);
 const onnx_value *onnx_operand(onnx_import *im, uint32_t i);
 uint32_t onnx_in(onnx_import *im, uint32_t i);
 onnx_shape onnx_shape_of(onnx_import *im, uint32_t id);
 bool onnx_is_real(onnx_import *im, uint32_t id);
-/* The file's type of operand i; of what is computed one that has its dtype. */
+/* The file's type of operand i; for a computed value, a type with its dtype. */
 int32_t onnx_type_of(onnx_import *im, uint32_t i);
 const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
-/* What was meant by a number that the file has as a float: the shortest decimal one that rounds to it. */
+/* The number meant by a float in the file: the shortest decimal that rounds to it. */
 double onnx_meant(double f);
-/* Known numbers as an operand: a constant where all are alike, else a state. type: as in the file. */
+/* Makes an operand of known numbers: a constant if all are equal, else a state. type: as in the file. */
 uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, const double *at);
-/* Numbers of operand i, which must be known; for both sizes. */
+/* The numbers of operand i, which must be known, for both sizes. */
 bool onnx_numbers(onnx_import *im, uint32_t i, const double *at[2], int64_t *n);
-/* The same where both sizes must agree. */
+/* The same, equal for both sizes. */
 const double *onnx_fixed(onnx_import *im, uint32_t i, int64_t *n);
-/* One op; attributes as in docs/ir.md, or NULL. */
+/* Adds an op; attributes as in docs/ir.md, or NULL. */
 uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
                  const char *attributes);
-/* One op of two results: the number of the first; the second's is one more. */
+/* Adds an op with two results; returns the number of the first, and the second's is one more. */
 uint32_t onnx_op_two(onnx_import *im, const char *op, uint32_t x, const char *attributes);
 EBB_PRINTF(4, 5) uint32_t onnx_op1(onnx_import *im, const char *op, uint32_t x, const char *format, ...);
 uint32_t onnx_op2(onnx_import *im, const char *op, uint32_t a, uint32_t b);
 /* times * x + plus */
 uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus);
-/* The value everywhere, of a shape and of like's dtype. */
+/* A tensor filled with value, of this shape and like's dtype. */
 uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value);
-/* x's places along an axis, as often and in the order that n known places say. */
+/* Takes n known places of x along an axis, in that order, with repetitions. */
 uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n);
-/* Refuses a result of more axes than Ebb has, and says so. */
+/* Refuses a result with more axes than Ebb supports; returns whether it did. */
 bool onnx_beyond_rank(onnx_import *im, int64_t rank);
-/* To any shape of the same elements, in logical order. */
+/* Reshapes, in logical order. */
 uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape);
 /* order: of all n axes. */
 uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order, uint32_t n);
@@ -136,7 +138,7 @@ uint32_t onnx_broadcast(onnx_import *im, uint32_t x, const onnx_shape *shape);
 uint32_t onnx_slice(onnx_import *im, uint32_t x, uint32_t axis, const int64_t begin[2],
                     const int64_t size[2]);
 uint32_t onnx_concat(onnx_import *im, const uint32_t *in, uint32_t n, uint32_t axis);
-/* With `before` and `after` places of value along an axis. */
+/* Pads an axis with `before` and `after` places of value. */
 uint32_t onnx_pad(onnx_import *im, uint32_t x, uint32_t axis, int64_t before, int64_t after, double value);
 
 /* "N*3", "[N,3]". */
@@ -157,18 +159,18 @@ const onnx_attribute *onnx_attr(const onnx_import *im, const char *name);
 int64_t onnx_attr_int(const onnx_import *im, const char *name, int64_t otherwise);
 double onnx_attr_real(const onnx_import *im, const char *name, double otherwise);
 const char *onnx_attr_text(const onnx_import *im, const char *name, const char *otherwise);
-/* Exactly n of them into out, each `otherwise` where the attribute is not there. */
+/* Reads a list of exactly n into out, each `otherwise` if the attribute is missing. */
 bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t otherwise, int64_t *out);
-/* A number of a file as a whole one: beyond +-2^40, which no size or place reaches, that; of a NaN 0. */
+/* A file's number as an integer, clamped to +-2^40, which no size or place reaches; 0 for NaN. */
 static inline int64_t onnx_whole(double x) {
     const double most = 0x1p40;
     return x >= most ? (int64_t)most : x <= -most ? -(int64_t)most : x == x ? (int64_t)x : 0;
 }
 /* An axis in [0, rank), counted from the end if negative. */
 uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
-/* A place counted from the end if below 0, cut to [0, size]. */
+/* A place, counted from the end if negative, clamped to [0, size]. */
 int64_t onnx_place(double at, int64_t size);
-/* "0,2" of axes as bits. */
+/* Writes axes given as bits: "0,2". */
 #define ONNX_AXES_TEXT (3 * ONNX_MAX_RANK)
 const char *onnx_axes_text(uint32_t bits, char text[ONNX_AXES_TEXT]);
 /* Axes from an attribute or, since some opset, from operand i; as bits. false: none given. */
@@ -201,42 +203,42 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
     onnx_rules_choices[], onnx_rules_slices[];
-/* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
+/* Evaluates the node on known numbers. false: this is impossible, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
-/* Its part for Reshape, Transpose and Slice of numbers of any rank, v. */
+/* The part of onnx_fold for Reshape, Transpose and Slice of numbers v of any rank. */
 bool onnx_fold_moved(onnx_import *im, const onnx_value *v);
-/* Its part for Shape, Size, Constant, ConstantOfShape. */
+/* The part of onnx_fold for Shape, Size, Constant, ConstantOfShape. */
 bool onnx_fold_made(onnx_import *im);
-/* Its part for ops of one element at a time, with up to three operands v. */
+/* The part of onnx_fold for pointwise ops with up to three operands v. */
 bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in);
-bool onnx_is_whole(int32_t type); /* one of whole numbers or truths */
-bool onnx_is_f32(int32_t type);   /* of floats that are f32 here: those of 16 bits, too */
-/* The node's first result, of both sizes of the batch: floats are rounded to floats. */
+bool onnx_is_whole(int32_t type); /* an integer or boolean type */
+bool onnx_is_f32(int32_t type);   /* a float type that becomes f32, including 16-bit floats */
+/* Sets the node's first result for both sizes of the batch, with floats rounded to float. */
 void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b);
-/* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
+/* Whether an integer is so large (from 2^53 on) that its double may be rounded. */
 bool onnx_is_far(double x);
 bool onnx_refuse_far(onnx_import *im, double x); /* true */
 
 /* ---- live.c, loss.c ---- */
 
-/* In the file's arena: for each node whether an output needs it. */
+/* Finds for each node whether an output needs it. In the file's arena. */
 EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
 
-/* Sets head and head_left_out, where a loss is wanted. */
+/* Sets head and head_left_out if a loss is wanted. */
 void onnx_head_find(onnx_import *im);
-/* Is the node the head, and gives way to the loss? */
+/* Whether the node is the head and is replaced by the loss. */
 bool onnx_head_left_out(onnx_import *im);
-/* The loss, of the first output's value, where it has one. */
+/* Adds the loss of the first output, if it can have one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
 
 /* ---- dims.c ---- */
 
-enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has 64 */
-/* Each size of an input that is no number gets a name that a text and --dim take: the file's, if it is one
- * and not an N behind the first axis; else one like it, or like the input's with the axis. First axes
- * without a name stay so, and axes beyond the most. */
+enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has at most 64 */
+/* Gives each non-numeric size of an input a name that a text and --dim accept: the file's, if it is valid
+ * and not an N after the first axis; else one derived from it, or from the input's name and the axis. First
+ * axes without a name, and axes beyond the maximum, stay unnamed. */
 EBB_CHECKED ebb_status onnx_name_dims(onnx_file *file);
-/* The size that was given for it; 0: none. */
+/* The size given for a symbol; 0: none. */
 int64_t onnx_bound(const onnx_import *im, const char *symbol);
 EBB_CHECKED ebb_status onnx_port_shape(const onnx_import *im, const onnx_port *port, onnx_shape *out);
 /* EBB_USAGE: no size has this name. */
@@ -244,11 +246,12 @@ ebb_status onnx_refuse_dim(const onnx_import *im, const char *name);
 
 /* ---- refusals.c ---- */
 
-/* The node cannot be imported: im->why says it. */
+/* Records the current node as refused, with the reason in im->why. */
 void onnx_note_refused(onnx_import *im);
-/* One line of them all: alike ones together, as far as the line reaches. EBB_BAD_INPUT, EBB_NO_MEMORY. */
+/* Reports all refusals on one line, similar ones together, as far as it fits. EBB_BAD_INPUT,
+ * EBB_NO_MEMORY. */
 ebb_status onnx_tell_refused(onnx_import *im);
-/* Each of them to the caller that wants it. */
+/* Passes each refusal to the options' on_refused. */
 void onnx_each_refused(const onnx_import *im, const ebb_onnx_options *options);
 
 /* Declares inputs and initializers, makes the nodes, outputs and the loss. */

@@ -1,5 +1,5 @@
-/* state: an export as it goes on, and what rules are written with. After a refusal, or when memory is out,
- * calls do nothing and give "". */
+/* state: holds the state of an export, and declares the functions that rules use. After a refusal, or when
+ * memory is out, calls do nothing and return "". */
 #ifndef EBB_ONNX_EXPORT_STATE_H
 #define EBB_ONNX_EXPORT_STATE_H
 
@@ -15,7 +15,7 @@ enum { ONNX_OPSET = 21, ONNX_IR_VERSION = 10, ONNX_OUT_WHY = 240 };
 typedef struct onnx_stored {
     const char *name;
     ebb_type type;
-    const char *weight; /* the one that it is, read when the file is written; NULL: bytes */
+    const char *weight; /* the weight's name, read when the file is written; NULL: bytes */
     const void *bytes;
 } onnx_stored;
 
@@ -23,11 +23,11 @@ typedef struct onnx_stored {
 typedef struct onnx_out_port {
     ebb_id value;
     const char *name;
-    bool wide; /* int64 of an i32 */
-    bool kept; /* also if nothing reads it */
+    bool wide; /* an i32 as int64 */
+    bool kept; /* even if nothing reads it */
 } onnx_out_port;
 
-/* What no other value may be called. */
+/* A name that no other value may have. */
 typedef struct onnx_taken {
     const char *name;
     bool made;
@@ -38,7 +38,7 @@ typedef struct onnx_weight {
     const void *data; /* NULL: in the file */
 } onnx_weight;
 
-/* Sizes of a shape, with N at its two sizes. */
+/* The sizes of a shape, at both sizes of N. */
 typedef struct onnx_sizes {
     uint32_t n;
     int64_t at[2][EBB_MAX_RANK];
@@ -51,12 +51,12 @@ typedef struct onnx_out {
     const char *model; /* for errors */
     ebb_graph *graph[2];
     bool *needed;      /* by node: an output depends on it */
-    bool *done;        /* by node: written, or a part of one that is */
-    bool *read;        /* by value: one of those reads it */
+    bool *done;        /* by node: written, or absorbed by one that is */
+    bool *read;        /* by value: a written node reads it */
     ebb_id *reader;    /* by value: the one node that reads it, or EBB_NONE */
     const char **name; /* by value, once it is in the file */
-    const char **own;  /* by value: what it is called, once that is settled */
-    bool *wide;        /* by value: an input that comes in as int64 */
+    const char **own;  /* by value: its final name, once decided */
+    bool *wide;        /* by value: an input given as int64 */
     EBB_ARRAY(onnx_out_port) inputs, outputs;
     onnx_taken *taken; /* names of ports, sorted */
     uint32_t n_taken;
@@ -65,10 +65,10 @@ typedef struct onnx_out {
     ebb_text attributes; /* of the next node: fields of its NodeProto */
     ebb_text room, room2;
     const char *batch; /* the name of N as a vector of one; NULL: not there yet */
-    uint32_t n_made;   /* names of parts */
+    uint32_t n_made;   /* number of part names */
 
-    ebb_id id;     /* of the node that is written */
-    ebb_id result; /* the value that its ONNX node gives */
+    ebb_id id;     /* of the current node */
+    ebb_id result; /* the value that its ONNX node makes */
     char why[ONNX_OUT_WHY];
     ebb_text refused;
     uint32_t n_refused;
@@ -100,73 +100,74 @@ int64_t onnx_dtype_code(ebb_dtype dtype); /* TensorProto.DataType */
 
 /* ---- border.c ---- */
 
-/* Inputs and outputs: the border's, or, without one that fits, the model's own; then what its softmax_xent
- * reads, or the loss itself. */
+/* Sets up inputs and outputs: the border's or, without a matching one, the model's own; else the operand of
+ * its softmax_xent, or the loss itself. */
 EBB_CHECKED ebb_status onnx_border_open(onnx_out *o, const onnx_border *border);
-/* NULL: it is no port's name. */
+/* Finds a port's name; NULL: it is not one. */
 onnx_taken *onnx_taken_find(const onnx_out *o, const char *name);
-/* The value's name where a node of its own makes it. */
+/* The value's name if its own node makes it. */
 const char *onnx_own_name(onnx_out *o, ebb_id value);
-/* Each output gets its name and type, by a node where these are not those of what made it. */
+/* Gives each output its name and type, with an extra node if its maker's differ. */
 EBB_CHECKED ebb_status onnx_border_close(onnx_out *o);
 
 /* ---- names ---- */
 
-/* Of a value: of a weight, which is stored from now on; of a constant, which is made when it is first asked
- * for; of what a node gave. */
+/* The name of a value: a weight, which is then stored; a constant, which is made at first use; or a node's
+ * result. */
 const char *onnx_value_name(onnx_out *o, ebb_id value);
-/* Of operand i. */
+/* The name of operand i. */
 const char *onnx_arg(onnx_out *o, uint32_t i);
-/* A new one for a part of the result: no value of a model has a colon in its name, and ports are asked. */
+/* Makes a name for a part of the result: it has a colon, which a model's names never have, and differs from
+ * all ports' names. */
 const char *onnx_part_name(onnx_out *o, const char *part);
 
 /* ---- nodes ---- */
 
-/* Attributes of the next node: when all of its operands have their names. */
+/* Set attributes of the next node, after all of its operands have their names. */
 void onnx_set_int(onnx_out *o, const char *name, int64_t value);
 void onnx_set_ints(onnx_out *o, const char *name, const int64_t *at, uint32_t n);
 void onnx_set_real(onnx_out *o, const char *name, double value);
 void onnx_set_text(onnx_out *o, const char *name, const char *text);
-/* Writes a node and gives its result's name: part NULL: it is the op's result. */
+/* Writes a node and returns its result's name. part NULL: it is the op's result. */
 const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in);
-/* The same by the name of its result, which is the op's no more than any other's. */
+/* The same with a given result name, which need not be the op's result. */
 const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
                             uint32_t n_in);
 const char *onnx_make1(onnx_out *o, const char *op, const char *part, const char *x);
 const char *onnx_make2(onnx_out *o, const char *op, const char *part, const char *a, const char *b);
-/* The op's result is another value as it is. */
+/* Makes the op's result an alias of another value. */
 void onnx_is(onnx_out *o, const char *name);
 
-/* ---- known numbers: Constant nodes, which importers compute with ---- */
+/* ---- known numbers: Constant nodes, which importers can fold ---- */
 
 const char *onnx_known(onnx_out *o, const ebb_type *type, const void *bytes, size_t n);
 const char *onnx_known_real(onnx_out *o, ebb_dtype dtype, double value); /* a scalar */
 const char *onnx_known_ints(onnx_out *o, const int64_t *at, uint32_t n); /* int64 */
-/* Sizes as int64; those that grow with N are computed from an input's shape. */
+/* Sizes as int64; sizes that grow with N are computed from an input's shape. */
 const char *onnx_known_sizes(onnx_out *o, const onnx_sizes *sizes);
-/* The number everywhere of a value's type. part NULL: it is the op's result. */
+/* A tensor of like's type filled with number. part NULL: it is the op's result. */
 const char *onnx_filled(onnx_out *o, const char *part, ebb_id like, double number);
-/* Rows of k see columns up to i + k - n: the name of bool[n,k]. */
+/* The name of a causal mask bool[n,k]: row i sees columns up to i + k - n. */
 const char *onnx_causal_mask(onnx_out *o, int64_t n, int64_t k);
 
 /* ---- weights ---- */
 
 EBB_CHECKED ebb_status onnx_weights_open(onnx_out *o, const onnx_source *source);
-/* Each that the outputs need is there, in its shape and dtype: one line names all that are not. */
+/* Checks that each needed weight is there with its shape and dtype; one line names all that are not. */
 EBB_CHECKED ebb_status onnx_weights_check(onnx_out *o);
-/* Its elements, in memory until the end; NULL: o->status or no_memory says why. */
+/* A weight's elements, in memory until the end; NULL: o->status or no_memory says why. */
 const void *onnx_weight_bytes(onnx_out *o, const char *name);
-/* weight, or NULL and bytes: as onnx_stored has them. */
+/* Adds an initializer. weight, or NULL and bytes: as in onnx_stored. */
 void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const char *weight, const void *bytes);
-/* A product, the bias that alone reads it, and, if that is asked for, the batch norm that alone reads that:
- * names of weight and bias ("": none), and the last of their results in o->result. groups: of a transposed
- * convolution, 0 for others. */
+/* Merges a product with the bias that is its only reader and, if requested, with the batch norm that is
+ * that one's only reader: returns the names of weight and bias ("": none), and the last result in
+ * o->result. groups: of a transposed convolution, 0 for others. */
 void onnx_absorb(onnx_out *o, int64_t groups, const char **weight, const char **bias);
 
-/* Ports, initializers, and the file. */
+/* Writes ports, initializers and the file. */
 EBB_CHECKED ebb_status onnx_finish(onnx_out *o, const char *path);
 
-/* ---- rules: NULL where ONNX has nothing for an op ---- */
+/* ---- rules: NULL if ONNX has no form for an op ---- */
 
 typedef void onnx_out_rule(onnx_out *o);
 onnx_out_rule *onnx_rule_pointwise(ebb_opcode op);

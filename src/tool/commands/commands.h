@@ -1,4 +1,4 @@
-/* commands: one function for each, tool_<name>, whose status main turns into the exit code. */
+/* commands: declares a function tool_<name> for each command; main turns its status into the exit code. */
 #ifndef EBB_TOOL_COMMANDS_H
 #define EBB_TOOL_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* line: the command line. Two tables say which commands there are and which flags each takes; parsing,
- * help, completions and manual pages are all made from them.
+/* line: parses the command line. Two tables list the commands and their flags; parsing, help, completions
+ * and manual pages all use them.
  */
 #ifndef EBB_TOOL_LINE_H
 #define EBB_TOOL_LINE_H
@@ -48,9 +48,9 @@ typedef struct tool_flag {
     char letter;      /* of a short form, or 0 */
     tool_kind kind;
     size_t offset;       /* of the field in tool_args */
-    uint32_t commands;   /* bit i: command i takes it; and TOOL_OF_COMPILED */
+    uint32_t commands;   /* bit i: command i takes it; plus TOOL_OF_COMPILED */
     const char *metavar; /* of the value in help, or NULL */
-    int64_t min, max;    /* integers and bytes; reals: min 1 asks for more than 0 */
+    int64_t min, max;    /* integers and bytes; reals: min 1 requires more than 0 */
     const char *choices; /* "a b c" */
     const char *help;
 } tool_flag;
@@ -60,12 +60,12 @@ struct tool_command {
     const char *operand; /* "MODEL", or NULL when it takes none */
     const char *summary; /* one line */
     const char *details; /* paragraph of the help */
-    const char *second;  /* operand, or NULL when it takes one at most */
+    const char *second;  /* operand, or NULL when it takes at most one */
 };
 
 extern const tool_flag tool_flags[];
 extern const size_t tool_n_flags;
-/* A flag that says how a model is compiled, or for what: a planning graph is already. */
+/* A flag about how a model is compiled; not for planning graphs, which are compiled already. */
 #define TOOL_OF_COMPILED (UINT32_C(1) << 31)
 
 extern const tool_command tool_commands[TOOL_N_COMMANDS];
@@ -73,11 +73,11 @@ extern const tool_command tool_commands[TOOL_N_COMMANDS];
 /* NULL when there is none. */
 const tool_command *tool_command_find(const char *name);
 ebb_status tool_unknown_command(tool *t, const char *name);
-/* Help lists it. */
+/* Whether help lists it. */
 static inline bool tool_command_shown(const tool_command *command) {
     return command->summary[0] != '\0';
 }
-/* plan and run: the other commands that search do it in their own modes. */
+/* Whether flags choose the mode: for plan and run; other commands that search have their own modes. */
 static inline bool tool_chooses_mode(const tool *t) {
     return t->command == &tool_commands[TOOL_PLAN] || t->command == &tool_commands[TOOL_RUN];
 }
@@ -87,18 +87,18 @@ static inline bool tool_command_takes(const tool_command *command, const tool_fl
 
 /* ---- parsing ---- */
 
-/* argv after the command's name. Writes into argv's strings (splits NAME=SIZE). EBB_USAGE. */
+/* Parses argv after the command's name. Modifies argv's strings (splits NAME=SIZE). EBB_USAGE. */
 EBB_CHECKED ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char **argv);
 
-/* Reals without inf and nan; shares, "30%" or "0.3". false: not one. */
+/* Parse a real, without inf and nan; and a share, "30%" or "0.3". false: it is not one. */
 bool tool_parse_real(const char *text, double *out);
 bool tool_parse_share(const char *text, double *out);
-/* "10GiB" or "60%", a share of the baseline's bytes, above 0. */
+/* Parses "10GiB" or "60%", a share of the baseline's bytes, above 0. */
 bool tool_parse_budget(const char *text, ebb_frontier_budget *out);
 
 /* ---- the tables as text, on standard output ---- */
 
-void tool_print_help(const tool_command *command);   /* NULL: of the whole tool */
+void tool_print_help(const tool_command *command);   /* NULL: for the whole tool */
 void tool_print_manual(const tool_command *command); /* NULL: ebb(1) */
 void tool_complete_bash(void);
 void tool_complete_zsh(void);

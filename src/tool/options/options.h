@@ -1,20 +1,21 @@
-/* options: flags, environment variables and the config file become the engine's options. */
+/* options: turns flags, environment variables and the config file into the engine's options. */
 #ifndef EBB_TOOL_OPTIONS_H
 #define EBB_TOOL_OPTIONS_H
 
 #include "tool/line/line.h"
 
-/* By the config file, then environment variables, then flags; each overrides what came before. EBB_IO and
- * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
- * range. Reads the file of --costs, too. */
+/* Applies the config file, then environment variables, then flags; each overrides the earlier ones. Also
+ * reads the file of --costs. EBB_IO and EBB_BAD_INPUT: the file. EBB_USAGE: flags exclude one another, or
+ * parameters are out of range. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
 
-/* plan and run: --reserve is taken from --budget, or from a described device's memory less its context,
- * which becomes the budget. EBB_USAGE: from nothing, or all of it; EBB_IO, EBB_BAD_INPUT: the description.
+/* For plan and run: subtracts --reserve from --budget, or from a described device's memory less its
+ * context, which becomes the budget. EBB_USAGE: there is neither, or nothing is left; EBB_IO,
+ * EBB_BAD_INPUT: the description.
  */
 EBB_CHECKED ebb_status tool_reserve(tool *t);
 
-/* Who set a value. */
+/* The source of a value. */
 typedef enum tool_origin {
     TOOL_FROM_DEFAULT,
     TOOL_FROM_FILE,
@@ -38,25 +39,25 @@ typedef struct tool_settings {
 } tool_settings;
 EBB_CHECKED ebb_status tool_settings_find(tool *t, const ebb_options *defaults, tool_settings *out);
 void tool_settings_apply(const tool *t, const tool_settings *settings, ebb_options *out);
-/* As tool_options, and who set what. */
+/* As tool_options, and returns each setting's source. */
 EBB_CHECKED ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings);
-/* Prints the settings and where each came from. */
+/* Prints the settings and their sources. */
 EBB_CHECKED ebb_status tool_print_config(tool *t);
 /* The name of a sublinear flag that was given, or NULL. */
 const char *tool_asks_sublinear(const tool *t);
-/* Without a search although there is a config file: says so. In budget mode with genetic_nr_iter 0: says on
- * standard error that the default effort was used. */
+/* Notes on standard error that a config file is given but nothing is searched, or, in budget mode with
+ * genetic_nr_iter 0, that the default effort was used. */
 void tool_note_effort(const tool *t, const ebb_options *options);
-/* With --costs: says on standard error whose times the plan has. */
+/* With --costs, notes the sources of the plan's times on standard error. */
 void tool_note_costs(const tool *t, const ebb_plan *plan);
 /* "149 ops measured, 12 by lines fitted to measurements, 0 by the built-in model (AMD EPYC ...)". */
 typedef struct tool_costs_text {
     char text[256];
 } tool_costs_text;
 tool_costs_text tool_costs_line(const ebb_plan_summary *summary);
-/* A line on standard error if the machine was busy when these were measured. */
+/* Prints a line on standard error if the machine was busy when these were measured. */
 void tool_note_busy(const ebb_costs *costs, const char *advice);
-/* Reads the file of --costs, if one was given, into t and *out, whose device, width and cache are set.
+/* Reads the file of --costs, if given, into t and *out, whose device, width and cache must be set.
  * EBB_USAGE: no calibration of this machine; EBB_IO, EBB_BAD_INPUT: the file. */
 EBB_CHECKED ebb_status tool_costs_read(tool *t, ebb_options *out);
 /* The folder of --cache or of EBB_CACHE, or NULL. */
@@ -66,11 +67,11 @@ const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublin
 /* ---- the operand MODEL ---- */
 
 bool tool_is_onnx(const char *path);
-/* A plan's file. EBB_BAD_INPUT as well where its name is a model's, which people have at hand. */
+/* Reads a plan's file. Also EBB_BAD_INPUT if its name is a model's, a common mistake. */
 EBB_CHECKED ebb_status tool_plan_read(tool *t, const char *path, ebb_plan **out);
-/* The operand as an ONNX file, with the dims of the command line. */
+/* Opens the operand as an ONNX file, with the dims of the command line. */
 EBB_CHECKED ebb_status tool_onnx_open(tool *t, ebb_onnx **out);
-/* The operand as a model; an ONNX file stays open in t, for its initial values. */
+/* Opens the operand as a model; an ONNX file stays open in t, for its initial values. */
 EBB_CHECKED ebb_status tool_model_open(tool *t, ebb_model **out);
 
 #endif

@@ -1,4 +1,4 @@
-/* session: one run of the `ebb` command: what its command line says, and how it may fail.
+/* session: holds one run of the `ebb` command: its arguments, and its error.
  *
  * Data goes to standard output, everything else to standard error. A command returns a status; main turns
  * it into one line and an exit code, so no other file prints an error or ends the process.
@@ -13,22 +13,22 @@
 
 #define TOOL_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { TOOL_MAX_LIST = 64 }; /* --dim, --fetch, --keep, --drop: how often each may be given */
+enum { TOOL_MAX_LIST = 64 }; /* --dim, --fetch, --keep, --drop: the most of each */
 
 typedef struct tool_list {
     const char *at[TOOL_MAX_LIST];
     uint32_t n;
 } tool_list;
 
-/* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
+/* The arguments. Missing ones are false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
-    const char *operand;     /* the model, the plan, or the command that help is asked for */
+    const char *operand;     /* the model, the plan, or the command for help */
     const char *second;      /* operand, of commands that take two */
-    const char *of_compiled; /* the last flag given that is TOOL_OF_COMPILED */
+    const char *of_compiled; /* the last given flag with TOOL_OF_COMPILED */
     bool print_config, help, json, text, markdown, html, trace;
     const char *progress; /* "", or one of the flag's choices */
     const char *output;
-    const char *budget_text; /* of --budget, as it was typed; NULL: a share */
+    const char *budget_text; /* --budget as typed; NULL: a share */
     double budget_share;     /* then budget_bytes is 0 */
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
@@ -63,21 +63,21 @@ typedef struct tool_command tool_command;
 
 typedef struct tool {
     ebb_env *env;
-    const tool_command *command; /* the one that runs */
+    const tool_command *command; /* the current one */
     tool_args args;
-    const volatile int *stop; /* nonzero: an interrupt came */
-    ebb_onnx *onnx;           /* of MODEL, once it was opened; owned */
-    ebb_costs *costs;         /* of --costs, once its options were asked for; owned */
+    const volatile int *stop; /* nonzero after an interrupt */
+    ebb_onnx *onnx;           /* MODEL, once opened; owned */
+    ebb_costs *costs;         /* from --costs, once the options are made; owned */
     char error[1024];         /* the tool's own error line; "" when the env has it */
 } tool;
 
 /* Sets the error line and returns status. */
 EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...);
 
-/* Ctrl-C and SIGTERM raise the flag that is returned; another one, a second later or more, ends the process
- * as usual. A write to a closed pipe becomes an error of that write. */
+/* Ctrl-C and SIGTERM set the returned flag; another one, at least a second later, ends the process as
+ * usual. A write to a closed pipe becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
-int64_t tool_now_ns(void); /* of a monotonic clock */
+int64_t tool_now_ns(void); /* from a monotonic clock */
 
 #endif

@@ -1,4 +1,4 @@
-/* xla/hlo/module.h: a plan's steps as they become one function. Private to the folder. */
+/* xla/hlo/module.h: holds the state of turning a plan's steps into one function. Private to the folder. */
 #ifndef EBB_XLA_HLO_MODULE_H
 #define EBB_XLA_HLO_MODULE_H
 
@@ -10,11 +10,11 @@ typedef struct hlo_module {
     const ebb_graph *graph;
     const ebb_plan *plan;
     const ebb_hlo_options *options;
-    bool ordered; /* by data: what order.c does */
+    bool ordered; /* by data dependences (order.c) */
     ebb_hlo_signature *signature;
-    hlo_value *held; /* [n_buffers]: what each buffer holds so far */
+    hlo_value *held; /* [n_buffers]: the current content of each buffer */
     uint32_t *run;   /* [n_buffers]: the number of the run of repeated steps that wrote it; 0: none */
-    ebb_id *last;    /* [n_values]: the buffer that was written last */
+    ebb_id *last;    /* [n_values]: the buffer written last */
     hlo_value keys, steps;
     uint32_t *key_of; /* [n_nodes] of random ops */
 } hlo_module;
@@ -25,11 +25,11 @@ static inline const ebb_value *hlo_value_of(const hlo_module *m, ebb_id buffer) 
 
 /* ---- order.c ---- */
 
-/* The run [first, end) of repeated steps, of this number, begins: what it reads from outside is there no
- * sooner than the newest gradient. */
+/* Begins run `number` of repeated steps [first, end): its inputs from outside become available no sooner
+ * than the newest gradient. */
 EBB_CHECKED ebb_status hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number);
-/* Of a step that updates: in[i], what it updates, is there no sooner than what was made of it in backward,
- * so that XLA needs no copy for that. */
+/* For an update: makes its target in[i] available no sooner than the results computed from it in backward,
+ * so that XLA needs no copy. */
 void hlo_order_update(hlo_module *m, const ebb_plan_step *step, hlo_value *in);
 
 #endif

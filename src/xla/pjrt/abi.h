@@ -1,9 +1,9 @@
-/* xla/pjrt/abi.h: what is called of a plugin's PJRT C API, declared by ourselves: facts of its layout at
- * version 0.81 that hold at 0.81, 0.115 and 0.116. Private to the folder.
+/* xla/pjrt/abi.h: declares the parts of the PJRT C API that we use, by its layout at version 0.81, which is
+ * the same at 0.115 and 0.116. Private to the folder.
  *
  * The API is a table of functions that only grows; each takes one struct, whose first member is its own
  * size. Later versions add members at a struct's end and read them as far as that size says, so every
- * struct here has room behind what we know, zeroed, which means "not given" to them all. */
+ * struct here has zeroed room after the known members, which means "not given" in all versions. */
 #ifndef EBB_XLA_PJRT_ABI_H
 #define EBB_XLA_PJRT_ABI_H
 
@@ -16,7 +16,7 @@ typedef struct pjrt_device pjrt_device;
 typedef struct pjrt_loaded pjrt_loaded;
 typedef struct pjrt_executable pjrt_executable;
 
-/* Places in the table, behind its head. */
+/* Places in the table, after its head. */
 enum {
     PJRT_ERROR_DESTROY = 0,
     PJRT_ERROR_MESSAGE = 1,
@@ -52,7 +52,7 @@ typedef struct pjrt_api {
         void *extensions;
         int major, minor;
     } version;
-    void *function[]; /* pjrt_error *(*)(void *) all, but for the first two, which return nothing */
+    void *function[]; /* all are pjrt_error *(*)(void *), except the first two, which return nothing */
 } pjrt_api;
 
 enum { PJRT_ROOM = 8 };

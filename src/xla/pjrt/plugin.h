@@ -1,4 +1,4 @@
-/* xla/pjrt/plugin.h: an open plugin, and how its functions are called. Private to the folder. */
+/* xla/pjrt/plugin.h: defines an open plugin, and calls its functions. Private to the folder. */
 #ifndef EBB_XLA_PJRT_PLUGIN_H
 #define EBB_XLA_PJRT_PLUGIN_H
 
@@ -18,7 +18,8 @@ struct ebb_pjrt {
 #define PJRT_CALL(plugin, what, place, args) \
     ((args)->bytes = sizeof *(args), pjrt_call((plugin), (what), (place), (args)))
 EBB_CHECKED ebb_status pjrt_call(ebb_pjrt *plugin, const char *what, int place, void *args);
-/* One that destroys an object: it cannot fail in a way that anybody could mend. NULL: nothing. */
+/* Calls a function that destroys an object; its errors are ignored, as nothing could be done. NULL:
+ * nothing. */
 void pjrt_drop(ebb_pjrt *plugin, int place, void *object);
 /* Waits for an event, and destroys it. NULL: nothing to wait for. */
 EBB_CHECKED ebb_status pjrt_wait(ebb_pjrt *plugin, const char *what, pjrt_event *event);
