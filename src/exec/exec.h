@@ -65,8 +65,8 @@ EBB_CHECKED ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *opt
 void ebb_exec_destroy(ebb_exec *exec);
 
 /* Binds every step's addresses: persistent region first. NULLs unbind. Cheap; no allocation. The block must
- * hold persistent_bytes + arena_bytes of the plan (the transient region may start elsewhere than right
- * behind the persistent one: programs of several sizes share a block). */
+ * hold persistent_bytes + arena_bytes of the plan (the transient region need not directly follow the
+ * persistent one, because programs of several sizes share a block). */
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient);
 
 /* From the next bind on, places a given persistent value, its updates and its views at `at`, aligned as the

@@ -8,7 +8,7 @@
  * input and output lists, as the JSON does.
  *
  * After a rewrite (src/sublinear/rewrite) the same type holds the schedule: its ops are the steps in
- * execution order, a recomputed op is a second op, and `origin` tells which op it repeats.
+ * execution order, a recomputed op is a second op, and `origin` names the op that it repeats.
  *
  *     ops[2] = relu  inputs {1}  outputs {2}  in_place {{0,0}}
  *     value 2 may be written over value 1 when this is value 1's last read.
@@ -87,11 +87,11 @@ typedef struct ebb_pop {
     ebb_id origin; /* the op in the planned graph; its own id before a rewrite */
 } ebb_pop;
 
-/* Where the ops' times come from, when they are not a backend's built-in model's or the file's own. */
+/* The source of the ops' times, unless it is a backend's built-in model or the file itself. */
 typedef struct ebb_cost_origin {
     const char *machine; /* where they were measured; NULL: none of this is known */
     const char *id;      /* of the costs file */
-    int64_t n_measured, n_calibrated, n_built_in; /* ops, views aside; >= 0 */
+    int64_t n_measured, n_calibrated, n_built_in; /* ops, without views; >= 0 */
 } ebb_cost_origin;
 
 typedef struct ebb_pgraph {

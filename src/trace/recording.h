@@ -3,7 +3,7 @@
  * A recording is a list of entries on numbered values. Reads by the host cut it into segments, each with
  * its own program.
  *
- *     given values:  arguments | captured tensors | made inside of host data | from excluded regions
+ *     given values:  arguments | captured tensors | made inside from host data | from excluded regions
  *     made values:   the results of entries
  */
 #ifndef EBB_TRACE_RECORDING_H

@@ -35,7 +35,7 @@ typedef struct ebb_replacement {
     uint32_t mode;
     const char *verb; /* what failed, with the errno `error` */
     int error;
-    bool in_place; /* the file is whole under its name already */
+    bool in_place; /* the whole file already has its final name */
 } ebb_replacement;
 
 /* takes_over: the file beside it is path.tmp; one that a killed process left is taken over, while one that
@@ -98,10 +98,10 @@ EBB_CHECKED ebb_status ebb_program_run(ebb_env *env, const char *const *argv, ch
 
 /* ---- workers ---- */
 
-/* Calls task(ctx, i, worker) for i in [0, n), by at most n_workers threads (the caller is worker 0).
- * Which worker takes which i is not fixed: results must not depend on it. Returns when all are done.
- * Where a thread cannot be started, the others do its work: the caller always works, and nothing can
- * fail. task must not touch an env that is shared. */
+/* Calls task(ctx, i, worker) for i in [0, n), by at most n_workers threads (the caller is worker 0). Which
+ * worker takes which i is not fixed: results must not depend on it. Returns when all are done. If a thread
+ * cannot be started, the others do its work; the caller always works, so this cannot fail. task must not
+ * touch an env that is shared. */
 void ebb_parallel_for(uint32_t n_workers, uint32_t n, void (*task)(void *ctx, uint32_t i, uint32_t worker),
                       void *ctx);
 /* Processors that this process may run on, >= 1. */

@@ -48,10 +48,11 @@ static inline void ebb_bits_set(uint64_t *w, size_t i) {
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
-/* a to z to A to Z, in place; in every locale (toupper and strcasecmp do not know i and I in Turkish ones).
+/* Converts a to z to A to Z, in place and in every locale (toupper and strcasecmp fail for i and I in
+ * Turkish ones).
  */
 void ebb_word_to_upper(char *word);
-/* Are two words the same but for the case of A to Z? */
+/* Whether two words are equal, ignoring the case of A to Z. */
 bool ebb_word_equal(const char *a, const char *b);
 
 /* ---- random numbers: counter-based, the same on every machine ---- */

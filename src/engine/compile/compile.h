@@ -17,7 +17,7 @@ EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, c
  * none). EBB_USAGE: costs are not this backend's. */
 EBB_CHECKED ebb_status ebb_compile_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
                                          const ebb_costs *costs, ebb_pgraph **out);
-/* Checks that dims and costs leave a model that is a planning graph alone. EBB_USAGE. */
+/* Checks that no dims or costs are given for a planning graph. EBB_USAGE. */
 EBB_CHECKED ebb_status ebb_compile_check_planning(ebb_env *env, const ebb_model *model,
                                                   const ebb_dim_binding *dims, uint32_t n_dims,
                                                   const ebb_options *options);

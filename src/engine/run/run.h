@@ -108,7 +108,7 @@ void ebb_xla_unbind(ebb_program *program);
 EBB_CHECKED ebb_status ebb_xla_fill(ebb_program *program);
 /* Runs a whole step. Sets program->touched if a failed step lost params and states. */
 EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);
-/* A given value, or one that outlives a step, from and to data in logical order. */
+/* Copies a given value, or one that outlives a step, from and to data in logical order. */
 EBB_CHECKED ebb_status ebb_xla_put(ebb_program *program, ebb_id value, const void *data);
 EBB_CHECKED ebb_status ebb_xla_get(ebb_program *program, ebb_id value, void *data);
 
@@ -163,13 +163,13 @@ EBB_CHECKED ebb_status ebb_stale_check_value(const ebb_program *program, ebb_id 
 /* Fills an input with synthetic data: noise, labels and ids that its readers accept, a small learning
  * rate. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
-/* Data for each input that a program has room for, the same whenever they are drawn. */
+/* Synthetic data for each input that has bytes in a program, the same at each draw. */
 typedef struct ebb_made_up {
     const ebb_graph *graph; /* the program's, borrowed */
     void **data;            /* [n_values], in logical order; NULL for other values */
 } ebb_made_up;
 EBB_CHECKED ebb_status ebb_made_up_draw(ebb_arena *arena, const ebb_program *program, ebb_made_up *out);
-/* Feeds them, by their names, to that program or to another one of the same model and dims. */
+/* Feeds the data, by name, to that program or to another one of the same model and dims. */
 EBB_CHECKED ebb_status ebb_made_up_feed(ebb_program *program, const ebb_made_up *made_up);
 
 /* Makes a file's row for each param and state, with names, dtypes and shapes as in the file; in the arena.

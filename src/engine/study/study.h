@@ -81,7 +81,7 @@ typedef struct ebb_study {
     ebb_arena proof;                                          /* owns the bounds' texts */
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
-    uint32_t halvings;    /* of the effort, for the searches to come */
+    uint32_t halvings;    /* of the effort, for later searches */
     int64_t tight_bytes;  /* the highest limit under which a search of this draw found nothing; -1: none */
     uint32_t draw;        /* of the search: 0, or another, which may find what 0 did not */
     bool answered; /* there is a plan within the budget already: few limits are tried for a better one */
@@ -116,9 +116,8 @@ typedef enum ebb_pack_effort { EBB_PACK_AT_LENGTH, EBB_PACK_QUICKLY } ebb_pack_e
 /* The arguments of one search. */
 typedef struct ebb_ask {
     ebb_method method;
-    int64_t limit_bytes; /* on live bytes; EBB_METHOD_BUDGET only */
-    int64_t
-        enough_bytes; /* EBB_METHOD_LEAST ends at this many live bytes; 0: at the fewest that it finds */
+    int64_t limit_bytes;  /* on live bytes; EBB_METHOD_BUDGET only */
+    int64_t enough_bytes; /* EBB_METHOD_LEAST stops at this many live bytes; 0: as few as possible */
     const uint8_t *genes; /* the starting point, or NULL */
     uint32_t n_genes;
     ebb_pack_effort packing; /* of the answer */
@@ -135,8 +134,8 @@ EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out);
  * ops.
  */
 EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *study, const ebb_compiled *other, ebb_answer *out);
-/* Takes the next of the answers that one search gave (there is one) out of their list, and packs it
- * quickly. *out is to be dropped whatever the status. */
+/* Takes the next answer of a search (there must be one) out of their list, and packs it quickly. Drop *out
+ * whatever the status. */
 EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_answer *out);
 /* Searches, and packs the selection. EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *out);

@@ -56,9 +56,9 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
                         const ebb_op_info *op);
 /* grad: adds id to the gradient of input i, or its sum over the places that the input was broadcast to. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
-/* grad: what has come to input i so far, in the new graph; EBB_NONE: nothing. */
+/* grad: the gradient of input i so far, in the new graph; EBB_NONE: none. */
 ebb_id ebb_grad_so_far(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
-/* grad: the gradient of input i is now id, in which what had come so far is contained. */
+/* grad: replaces the gradient of input i by id, which includes the gradient so far. */
 void ebb_grad_give_sum(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
 void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);

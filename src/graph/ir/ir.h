@@ -45,7 +45,7 @@ bool ebb_attr_equal(const ebb_attr_info *info, const ebb_attr *a, const ebb_attr
 EBB_CHECKED ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
                                       const ebb_attr *a);
 
-/* ---- the inside of a builder ------------------------------------------------------------------------ */
+/* ---- internals of a builder ------------------------------------------------------------------------ */
 
 #define EBB_MAX_VALUES INT32_MAX
 

@@ -99,7 +99,7 @@ typedef struct ebb_fit_state {
     bool *is_dirty;
     uint64_t hash[2]; /* changes of the hash of the remaining rows since the caller last took them */
     bool parted;      /* since the last placing no row crosses some section's start */
-    uint64_t work;    /* rows looked at since the reset */
+    uint64_t work;    /* rows visited since the reset */
     bool no_memory;
 } ebb_fit_state;
 
