@@ -13,7 +13,7 @@
  * the input "labels".
  *
  * Files are not trusted: every length, count and depth is checked before it is used; external data must be
- * in the model's own folder, and not behind a link.
+ * in the model's own folder or below, and not behind a link.
  *
  * Threads: as ebb/base.h. Ownership: an ebb_onnx is the caller's; pointers that it returns are borrowed
  * from it.
