@@ -14,6 +14,12 @@ void test_device_host_turn(cuda_device *device, bool backwards);
 void test_device_host_last(cuda_device *device, int64_t n_blocks);
 /* The reference's kernels. */
 EBB_CHECKED ebb_status test_products_host_open(ebb_env *env, cuda_products **out);
+/* Code for a device that is the host, of a text in C and, where `with` is not NULL, of an object file
+ * (compiler_host.c). */
+EBB_CHECKED ebb_status test_host_code(ebb_env *env, const ebb_text *text, const void *with, size_t n_with,
+                                      char **out, size_t *n);
+/* MLIR, whose IR LLVM compiles for the host (compiler_mlir_host.c). */
+EBB_CHECKED ebb_status test_mlir_host_open(ebb_env *env, cuda_compiler **out);
 /* A device of round numbers. */
 cuda_description test_description(void);
 

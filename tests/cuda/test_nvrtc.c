@@ -102,7 +102,7 @@ static void check_body(ebb_env *env, ebb_backend *cuda, cuda_compiler *const *co
     TEST_OK(env, cuda->api->facts(cuda, &body.call, &facts));
     s->angles = has_angles(&body.body);
     ebb_text_init(&text, env);
-    cuda_fused_write(&text, &body.call, &body.body);
+    cuda_fused_write(compilers[0], &text, &body.call, &body.body);
     TEST_OK(env, ebb_text_status(&text));
     for (uint32_t c = 0; c < n_compilers; c++) {
         char *code;

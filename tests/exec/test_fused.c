@@ -239,3 +239,8 @@ Test(fused, has_the_bits_of_its_steps_when_a_c_compiler_makes_its_code, .timeout
 Test(fused, has_the_bits_of_its_steps_on_a_device_that_is_the_host, .timeout = 36000) {
     check_backend("cuda", "NVRTC", count_from_env("EBB_TEST_FUSED", 16));
 }
+
+/* What MLIR is given for a GPU, by LLVM for the host (../cuda/compiler_mlir_host.c). */
+Test(fused, has_the_bits_of_its_steps_when_mlir_is_given_a_devices_text, .timeout = 36000) {
+    check_backend("cuda", "MLIR", count_from_env("EBB_TEST_FUSED", 16));
+}

@@ -113,11 +113,11 @@ ROOMS = {
 }
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
-BACKEND_SEES = {'base/half.h', 'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/code_module.h', 'exec/emit_ops.def', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h',
+BACKEND_SEES = {'base/half.h', 'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/code_module.h', 'exec/emit.h', 'exec/emit_parts.h', 'exec/emit_ops.def', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h',
                 'exec/roofline.h', 'graph/op.h', 'graph/ops.def', 'graph/dtypes.def', 'base/base.h', 'base/philox.h', 'ebb/base.h'}
 # The conformance suite, src/exec/conformance, sees what a backend sees: it asks backends through their table alone.
 CONFORMANCE_SEES = BACKEND_SEES | {'exec/conformance.h', 'ebb/check.h'}
-MLIR_DIALECTS = ('Arith', 'Func', 'LLVM', 'Math', 'SCF', 'Vector')
+MLIR_DIALECTS = ('Arith', 'Func', 'LLVM', 'Math', 'NVVM', 'SCF', 'Vector')
 BACKEND_LIBRARIES = {
     'mlir': {'mlir-c/%s.h' % part for part in ('Conversion', 'Diagnostics', 'IR', 'Pass', 'RegisterEverything')}
             | {'mlir-c/Dialect/%s.h' % part for part in MLIR_DIALECTS},

@@ -8,10 +8,11 @@ import json
 import os
 import sys
 
-from tester import equal, holds, main
+from tester import Skip, equal, holds, main
 from test_jit import MODEL, USAGE, UNAVAILABLE
 
 TWIN = os.path.abspath(sys.argv[2])
+MLIR = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[1]))), "libebb_mlir.so")
 RUN = ("run", "gated.ebb", "--device", "cuda", "--steps", "3", "--lr", "0.05", "--hash")
 DEVICE = {"deviceName": "Some", "totalGlobalMem": 1 << 30, "context_bytes": 2 << 20, "deviceVer": 900}
 
@@ -19,7 +20,7 @@ DEVICE = {"deviceName": "Some", "totalGlobalMem": 1 << 30, "context_bytes": 2 <<
 def write(t, **env):
     (t.folder / "gated.ebb").write_text(MODEL)
     (t.folder / "gpu.json").write_text(json.dumps(DEVICE))
-    return {"EBB_CUDA_MODULE": TWIN, "XDG_CACHE_HOME": str(t.folder / "cache"), **env}
+    return {"EBB_CUDA_MODULE": TWIN, "EBB_MLIR_MODULE": MLIR, "XDG_CACHE_HOME": str(t.folder / "cache"), **env}
 
 
 def no_level_changes_a_bit(t):
@@ -31,6 +32,19 @@ def no_level_changes_a_bit(t):
     equal(*tight, "within a budget")
     equal(*(t.json(*RUN, "--opt-level", "3", env={**env, "XDG_CACHE_HOME": folder})["params_hash"]
             for folder in ("/dev/null", env["XDG_CACHE_HOME"])), "nowhere to keep code")
+
+
+def nor_does_mlir(t):
+    """The text that a GPU's code is made of, compiled for the twin (../cuda/compiler_mlir_host.c)."""
+    env = write(t)
+    row = next(e for e in t.json("doctor", env=env)["emitters"] if (e["name"], e["device"]) == ("MLIR", "cuda"))
+    if not row["available"]:
+        raise Skip(row["why"])
+    for precision in (), ("--precision", "bf16"), ("--precision", "f16"):
+        ways = [(), ("--opt-level", "3", "--jit", "MLIR"), ("--opt-level", "3", "--jit", "MLIR", "--no-graph")]
+        equal(len({t.json(*RUN, *precision, *way, env=env)["params_hash"] for way in ways}), 1, f"hashes {precision}")
+    tight = [t.json(*RUN, "--dim", "N=700", "--budget", "560kB", *way, env=env)["params_hash"] for way in ways[:2]]
+    equal(*tight, "within a budget")
 
 
 def fused(t, env, *args):
@@ -45,7 +59,9 @@ def without_a_compiler_ops_run_one_by_one(t):
     equal(*(t.json(*RUN, "--opt-level", "3", env=each)["params_hash"] for each in (env, none)), "hashes")
     for code, words, env, *args in ((UNAVAILABLE, b"no C compiler at", none, "--jit", "NVRTC"),
                                     (UNAVAILABLE, b"jit LLVM is not of the device cuda: it has NVRTC", env, "--jit", "LLVM"),
-                                    (UNAVAILABLE, b"jit MLIR is not", {**env, "MGB_JIT_BACKEND": "MLIR"}),
+                                    (UNAVAILABLE, b"jit MLIR: its module cannot be opened: /nowhere.so",
+                                     {**env, "MGB_JIT_BACKEND": "MLIR", "EBB_MLIR_MODULE": "/nowhere.so"}),
+                                    (UNAVAILABLE, b"jit HALIDE makes no code for the twin", env, "--jit", "HALIDE"),
                                     (USAGE, b'jit "TCC" is not known', env, "--jit", "TCC")):
         done = t.ebb_run(*RUN, "--opt-level", "3", *args, code=code, env=env)
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
@@ -63,7 +79,8 @@ def a_described_device_is_taken_to_have_a_compiler(t):
     plans = [t.json("plan", "gated.ebb", "--dim", "N=7000", "--device", "gpu.json", "--opt-level", level, env=env) for level in "23"]
     holds(moved(plans[1]) < 0.85 * moved(plans[0]), [moved(plan) for plan in plans])
     holds(plans[1]["time_ns"] < plans[0]["time_ns"], [plan["time_ns"] for plan in plans])
-    t.json("plan", "gated.ebb", "--device", "gpu.json", "--opt-level", "3", "--jit", "NVRTC", env=env)
+    for name in "NVRTC", "MLIR":
+        t.json("plan", "gated.ebb", "--device", "gpu.json", "--opt-level", "3", "--jit", name, env=env)
 
 
 def doctor_tells_of_it(t):
@@ -74,7 +91,7 @@ def doctor_tells_of_it(t):
         holds(b"jit NVRTC" in t.ebb_run("doctor", env=env).stdout, "as text")
 
 
-TESTS = [no_level_changes_a_bit, without_a_compiler_ops_run_one_by_one, a_described_device_is_taken_to_have_a_compiler, doctor_tells_of_it]
+TESTS = [no_level_changes_a_bit, nor_does_mlir, without_a_compiler_ops_run_one_by_one, a_described_device_is_taken_to_have_a_compiler, doctor_tells_of_it]
 
 if __name__ == "__main__":
     sys.exit(main(TESTS))

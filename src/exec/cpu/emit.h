@@ -1,9 +1,9 @@
-/* cpu/emit.h: generates code for a body as text, with each step in plain operations.
+/* cpu/emit.h: generates code for a body as text: its steps in plain operations (exec/emit.h), and the loops
+ * around them.
  *
- *     emit_ops.c        steps as operations on registers: those of the unfused kernels, in their order;
- *                       nothing is contracted or reordered
+ *     emit_kernels.c    steps that only this processor's kernels compute as they do
  *     emit_functions.c  exp, log, erf, ... as functions.h has them
- *     emit_print.c      registers; passes an operation to the target language
+ *     emit_loops.c      how wide loops are
  *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over the remaining elements
  *     emit_in_mlir.c    MLIR's dialects: the same loops
  *     emit_in_halide.c  lines that become Halide's statements: the same loops
@@ -20,85 +20,16 @@
 #define EBB_EXEC_CPU_EMIT_H
 
 #include "exec/cpu/fused.h"
+#include "exec/emit.h"
 
-/* ---- registers and operations ----------------------------------------------------------------------- */
+/* ---- registers and operations: exec/emit.h ---------------------------------------------------------- */
 
-typedef enum emit_type { EMIT_F32, EMIT_I32, EMIT_TRUTH, EMIT_BYTE, EMIT_HALF, EMIT_N_TYPES } emit_type;
-typedef struct emit_reg {
-    emit_type type;
-    uint32_t number;
-} emit_reg;
-
-/* The result has the type of operand 1 if its type is EMIT_N_TYPES. */
-typedef enum emit_op {
-#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c, in_halide) EMIT_##name,
-#include "exec/emit_ops.def"
-    EMIT_N_OPS
-} emit_op;
-
-/* The functions that code calls: EMIT_FUNCTION(NAME, member of cpu_fused_function, operands, function).
- * Code finds them by number in a table, so it contains no address. */
-#define EMIT_FUNCTIONS(F)                           \
-    F(SIN, one, 1, sinf)                            \
-    F(COS, one, 1, cosf)                            \
-    F(POW, two, 2, powf)                            \
-    F(FMOD, two, 2, fmodf)                          \
-    F(FLOOR_DIV_WHOLE, whole, 2, cpu_floor_div_i32) \
-    F(MOD_WHOLE, whole, 2, cpu_mod_i32)
-typedef enum emit_function {
-#define EMIT_FUNCTION(name, member, n, function) EMIT_CALL_##name,
-    EMIT_FUNCTIONS(EMIT_FUNCTION)
-#undef EMIT_FUNCTION
-        EMIT_N_FUNCTIONS
-} emit_function;
+extern const emit_kernels cpu_emit_kernels;
 extern const cpu_fused_function cpu_fused_functions[EMIT_N_FUNCTIONS];
 
-typedef struct emit emit;
-typedef struct emit_language {
-    void (*op)(emit *e, emit_op op, const emit_reg *in, emit_reg out);
-    void (*constant)(emit *e, emit_reg out, uint32_t bits); /* F32, I32 */
-    void (*call)(emit *e, emit_function f, const emit_reg *in, emit_reg out);
-} emit_language;
-
-struct emit {
-    ebb_text *text;
-    const emit_language *language;
-    bool typed;     /* LLVM before 15: pointers have types */
-    uint32_t lanes; /* LLVM, MLIR, Halide; 1: scalars */
-    uint32_t n;     /* registers so far */
-};
-
-emit_reg emit_1(emit *e, emit_op op, emit_reg a);
-emit_reg emit_2(emit *e, emit_op op, emit_reg a, emit_reg b);
-emit_reg emit_3(emit *e, emit_op op, emit_reg a, emit_reg b, emit_reg c);
-emit_reg emit_float(emit *e, float x);
-emit_reg emit_int(emit *e, uint32_t x);
-emit_reg emit_call(emit *e, emit_function f, emit_reg a, emit_reg b);
-emit_reg emit_new(emit *e, emit_type type);
-
-/* How an operation and a function are printed. */
-typedef struct emit_op_row {
-    uint32_t n;
-    emit_type result;
-    const char *in_llvm, *in_mlir, *in_c;
-} emit_op_row;
-extern const emit_op_row emit_op_rows[EMIT_N_OPS];
-typedef struct emit_function_row {
-    uint32_t n;
-    emit_type type; /* of its operands and its result */
-    const char *member;
-} emit_function_row;
-extern const emit_function_row emit_function_rows[EMIT_N_FUNCTIONS];
-
-/* The type of an element in memory. */
-emit_type emit_stored(ebb_dtype dtype);
-static inline emit_type emit_result(const cpu_fused *f, uint32_t o) {
-    return emit_stored(f->body.step[f->body.out[o]].type.dtype);
+static inline void emit_unit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored) {
+    emit_body(e, &f->body, f->n_in, f->in_dtype, operand, stored);
 }
-
-/* Emits the steps of a body: operand[i] are the loaded elements, as stored; stored[o] gets the results as
- * stored. */
-void emit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored);
 
 /* ---- whole functions -------------------------------------------------------------------------------- */
 

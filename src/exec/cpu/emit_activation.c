@@ -1,11 +1,6 @@
 /* cpu/emit_activation.c: activation.c in plain operations, in its order. */
 #include "exec/cpu/emit_parts.h"
 
-/* 1 / (1 + x) */
-R emit_share(emit *e, R x) {
-    return emit_2(e, EMIT_FDIV, emit_float(e, 1), fadd(e, emit_float(e, 1), x));
-}
-
 #define A (-1.5957691216F)
 #define B (-0.0713548162726F)
 

@@ -51,7 +51,7 @@ static void function_write(emit *e, const emit_unit *unit) {
         if (f->load[i] == EBB_FUSED_ONE) ebb_text_add(e->text, "    const %s one%u = *in%u;\n", type, i, i);
     }
     for (uint32_t o = 0; o < f->body.n_out; o++)
-        ebb_text_add(e->text, "    %s *out%u = out[%u];\n", types[emit_result(f, o)], o, o);
+        ebb_text_add(e->text, "    %s *out%u = out[%u];\n", types[emit_result(&f->body, o)], o, o);
     ebb_text_add(e->text, "    (void)call;\n#pragma omp simd\n    for (long long i = 0; i < n; i++) {\n");
     for (uint32_t i = 0; i < f->n_in; i++) {
         operand[i] = emit_new(e, emit_stored(f->in_dtype[i]));
@@ -59,7 +59,7 @@ static void function_write(emit *e, const emit_unit *unit) {
         ebb_text_add(e->text, "%s%u%s;\n", f->load[i] == EBB_FUSED_ONE ? "one" : "in", i,
                      f->load[i] == EBB_FUSED_ONE ? "" : "[i]");
     }
-    emit_body(e, f, operand, stored);
+    emit_unit_body(e, f, operand, stored);
     for (uint32_t o = 0; o < f->body.n_out; o++)
         ebb_text_add(e->text, "        out%u[i] = v%u;\n", o, stored[o].number);
     ebb_text_add(e->text, "    }\n}\n");
@@ -81,5 +81,6 @@ void emit_in_c(ebb_text *text, const emit_unit *unit) {
                        "    __builtin_memcpy(&x, &bits, 4);\n"
                        "    return x;\n"
                        "}\n");
-    function_write(&(emit){.text = text, .language = &language, .lanes = 1}, unit);
+    function_write(&(emit){.text = text, .language = &language, .kernels = &cpu_emit_kernels, .lanes = 1},
+                   unit);
 }

@@ -45,7 +45,7 @@ static void loop_write(emit *e, const cpu_fused *f) {
         ebb_text_add(e->text, "load %u %s %u %s\n", operand[i].number, types[operand[i].type], i,
                      f->load[i] == EBB_FUSED_ONE ? "one" : "each");
     }
-    emit_body(e, f, operand, stored);
+    emit_unit_body(e, f, operand, stored);
     for (uint32_t o = 0; o < f->body.n_out; o++)
         ebb_text_add(e->text, "store %u %u\n", o, stored[o].number);
 }
@@ -53,7 +53,7 @@ static void loop_write(emit *e, const cpu_fused *f) {
 void emit_in_halide(ebb_text *text, const emit_unit *unit, int llvm) {
     uint32_t lanes[EMIT_MAX_LOOPS];
     const size_t n_loops = emit_loops(unit->f, lanes);
-    emit e = {.text = text, .language = &language};
+    emit e = {.text = text, .language = &language, .kernels = &cpu_emit_kernels};
     (void)llvm;
     ebb_text_add(text, "%s\n", unit->name);
     for (size_t k = 0; k < n_loops; k++) {

@@ -212,7 +212,7 @@ static void loop_write(emit *e, const cpu_fused *f, const char *before, const ch
                  n, n, n);
     ebb_text_add(e->text, "  br i1 %%on%u, label %%body%u, label %%%s\nbody%u:\n", n, n, after, n);
     for (uint32_t i = 0; i < f->n_in; i++) operand[i] = operand_load(e, f, i);
-    emit_body(e, f, operand, stored);
+    emit_unit_body(e, f, operand, stored);
     for (uint32_t o = 0; o < f->body.n_out; o++) result_store(e, f, o, stored[o]);
     ebb_text_add(e->text, "  br label %%head%u\n", n);
 }
@@ -232,7 +232,7 @@ static void function_write(emit *e, const emit_unit *unit) {
     }
     for (uint32_t o = 0; o < f->body.n_out; o++) {
         (void)snprintf(name, sizeof name, "out%u", o);
-        table_read(e, "out", o, name, type_text(e, emit_result(f, o), type));
+        table_read(e, "out", o, name, type_text(e, emit_result(&f->body, o), type));
     }
     (void)snprintf(name, sizeof name, "entry");
     ebb_text_add(e->text, "  br label %%head%u\n", lanes[0]);
@@ -259,5 +259,8 @@ void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm) {
             ebb_text_add(text, "declare <%d x float> @llvm.%s.v%df32(<%d x float>)\n", lanes[w],
                          intrinsics[k], lanes[w], lanes[w]);
     }
-    function_write(&(emit){.text = text, .language = &language, .typed = llvm < TYPED_BELOW}, unit);
+    function_write(
+        &(emit){
+            .text = text, .language = &language, .kernels = &cpu_emit_kernels, .typed = llvm < TYPED_BELOW},
+        unit);
 }

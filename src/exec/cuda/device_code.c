@@ -60,7 +60,7 @@ ebb_status cuda_device_code_load(cuda_device *device, const void *bytes, size_t 
     (void)bytes, (void)n;
     *out = NULL;
     return ebb_fail(device->env, EBB_UNAVAILABLE,
-                    "jit NVRTC: this build's CUDA runtime is older than 12.8 and loads no code: leave "
+                    "jit: this build's CUDA runtime is older than 12.8 and loads no code: leave "
                     "--opt-level 3 out");
 }
 void cuda_device_code_free(cuda_device *device, cuda_code *code) {

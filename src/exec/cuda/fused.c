@@ -63,7 +63,7 @@ static ebb_status code_of(ebb_backend *backend, const ebb_call *call, cuda_fused
     ebb_status status = cuda_jit_open(&cuda->jit, backend->env, cuda->description.compute);
     if (status) return status;
     ebb_text_init(&text, backend->env);
-    cuda_fused_write(&text, call, &f->body);
+    cuda->jit.compiler->api->write(cuda->jit.compiler, &text, call, &f->body);
     status = ebb_text_status(&text);
     if (!status) status = cuda_jit_code(&cuda->jit, cuda->device, &text, &f->code);
     ebb_text_deinit(&text);

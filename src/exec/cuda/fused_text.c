@@ -103,7 +103,9 @@ static void operand_write(ebb_text *text, const ebb_call *call, const ebb_fused_
     }
 }
 
-void cuda_fused_write(ebb_text *text, const ebb_call *call, const ebb_fused_body *body) {
+void cuda_fused_write(const cuda_compiler *compiler, ebb_text *text, const ebb_call *call,
+                      const ebb_fused_body *body) {
+    (void)compiler;
     if (ebb_type_count(&body->step[body->out[0]].type) > UINT32_MAX)
         ebb_text_add(text, "#define CUDA_FUSED_WIDE\n");
     ebb_text_put(text, cuda_fused_prelude, cuda_fused_prelude_bytes);

@@ -62,9 +62,15 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     return EBB_OK;
 }
 
-/* Of the version that compiled the kernels: what both compute has one set of bits. */
-ebb_status cuda_compiler_open(ebb_env *env, int32_t compute, cuda_compiler **out) {
-    return cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, compute, out);
+/* Of the version that compiled the kernels, and of its functions: what both compute has one set of bits. */
+ebb_status cuda_compiler_open(ebb_env *env, const char *name, int32_t compute, cuda_compiler **out) {
+    *out = NULL;
+    if (strcmp(name, "NVRTC") == 0)
+        return cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, compute, out);
+    if (strcmp(name, "MLIR") == 0)
+        return cuda_mlir_open(env, CUDA_NVCC_MAJOR, cuda_libdevice(), compute, out);
+    return ebb_fail(env, EBB_UNAVAILABLE, "jit %s makes no code for the device cuda: take NVRTC or MLIR",
+                    name);
 }
 
 EBB_MODULE_DEFINE(cuda, &ebb_backend_cuda);

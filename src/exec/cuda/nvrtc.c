@@ -155,7 +155,7 @@ static ebb_status nvrtc_compile(cuda_compiler *compiler, const ebb_text *text, c
 }
 
 ebb_status cuda_nvrtc_open(ebb_env *env, int major, int minor, int32_t compute, cuda_compiler **out) {
-    static const cuda_compiler_api api = {nvrtc_close, nvrtc_compile};
+    static const cuda_compiler_api api = {"NVRTC", nvrtc_close, cuda_fused_write, nvrtc_compile};
     *out = NULL;
     nvrtc *c = ebb_calloc(env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;

@@ -274,5 +274,13 @@ void release(char *code) {
 
 } // namespace
 
-extern "C" const ebb_code_module ebb_code_module_face = {
-    sizeof(ebb_code_module), EBB_VERSION, "HALIDE", "Halide 14", EBB_CODE_HASH, 14, true, make, release};
+extern "C" const ebb_code_module ebb_code_module_face = {sizeof(ebb_code_module),
+                                                         EBB_VERSION,
+                                                         "HALIDE",
+                                                         "Halide 14",
+                                                         EBB_CODE_HASH,
+                                                         14,
+                                                         true,
+                                                         make,
+                                                         nullptr,
+                                                         release};

@@ -1,113 +1,21 @@
-/* mlir/module.c: the module libebb_mlir.so, on MLIR's C interface (version 19). The passes lower
- * dialects one by one and optimize nothing but constants: each operation becomes the instruction of its
- * name. */
-#include "exec/code_module.h"
+/* mlir/module.c: what the module libebb_mlir.so shows, and LLVM's IR of a text as a text (lower.h). */
+#include "exec/mlir/lower.h"
 
 #include "ebb_build.h"
 #include "mlir_hash.h"
 
-#include <mlir-c/Conversion.h>
-#include <mlir-c/Diagnostics.h>
-#include <mlir-c/Dialect/Arith.h>
-#include <mlir-c/Dialect/Func.h>
-#include <mlir-c/Dialect/LLVM.h>
-#include <mlir-c/Dialect/Math.h>
-#include <mlir-c/Dialect/SCF.h>
-#include <mlir-c/Dialect/Vector.h>
-#include <mlir-c/IR.h>
-#include <mlir-c/Pass.h>
-#include <mlir-c/RegisterEverything.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Of LLVM's C interface and mlir-c/Target/LLVMIR.h, whose header needs all of LLVM's. */
-typedef struct LLVMOpaqueContext *llvm_context;
-typedef struct LLVMOpaqueModule *llvm_module;
-llvm_context LLVMContextCreate(void);
-void LLVMContextDispose(llvm_context context);
 char *LLVMPrintModuleToString(llvm_module module);
-void LLVMDisposeModule(llvm_module module);
-void LLVMDisposeMessage(char *message);
-llvm_module mlirTranslateModuleToLLVMIR(MlirOperation module, llvm_context context);
-
-static const char passes[] = "convert-vector-to-llvm,convert-math-to-llvm,convert-scf-to-cf,convert-arith-"
-                             "to-llvm,convert-func-to-llvm,"
-                             "convert-cf-to-llvm,reconcile-unrealized-casts";
-
-/* ---- what it says ----------------------------------------------------------------------------------- */
-
-/* The first line of the first thing that is said. */
-typedef struct said {
-    char *why;
-    bool full;
-} said;
-
-static void hear(MlirStringRef words, void *user) {
-    said *s = user;
-    const size_t n = strlen(s->why);
-    for (size_t k = 0; k < words.length && !s->full; k++) {
-        s->full = words.data[k] == '\n' || n + k + 1 == EBB_CODE_WHY;
-        if (!s->full) s->why[n + k] = words.data[k], s->why[n + k + 1] = '\0';
-    }
-}
-static MlirLogicalResult hear_diagnostic(MlirDiagnostic diagnostic, void *user) {
-    said *s = user;
-    mlirDiagnosticPrint(diagnostic, hear, s);
-    s->full = true;
-    return mlirLogicalResultSuccess();
-}
-
-/* ---- lowering --------------------------------------------------------------------------------------- */
-
-static bool lowered(MlirContext context, MlirModule module, said *s) {
-    const MlirPassManager manager = mlirPassManagerCreate(context);
-    const MlirOpPassManager all = mlirPassManagerGetAsOpPassManager(manager);
-    const MlirStringRef text = mlirStringRefCreate(passes, sizeof passes - 1);
-    const bool good =
-        mlirLogicalResultIsSuccess(mlirOpPassManagerAddPipeline(all, text, hear, s)) &&
-        mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, mlirModuleGetOperation(module)));
-    mlirPassManagerDestroy(manager);
-    return good;
-}
-
-static char *printed(MlirModule module) {
-    const llvm_context context = LLVMContextCreate();
-    const llvm_module translated = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context);
-    char *ir = translated ? LLVMPrintModuleToString(translated) : NULL;
-    if (translated) LLVMDisposeModule(translated);
-    LLVMContextDispose(context);
-    return ir;
-}
-
-/* Without threads of its own. */
-static MlirContext context_create(said *s) {
-    const MlirDialectHandle dialects[] = {
-        mlirGetDialectHandle__arith__(), mlirGetDialectHandle__func__(), mlirGetDialectHandle__llvm__(),
-        mlirGetDialectHandle__math__(),  mlirGetDialectHandle__scf__(),  mlirGetDialectHandle__vector__()};
-    const MlirContext context = mlirContextCreateWithThreading(false);
-    (void)mlirContextAttachDiagnosticHandler(context, hear_diagnostic, s, NULL);
-    for (size_t k = 0; k < sizeof dialects / sizeof *dialects; k++)
-        (void)mlirDialectHandleLoadDialect(dialects[k], context);
-    mlirRegisterAllLLVMTranslations(context);
-    return context;
-}
 
 static char *make(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* the table of passes is MLIR's, and one */
-    said s = {why, false};
-    char *ir = NULL;
-    why[0] = '\0';
-    (void)pthread_once(&once, mlirRegisterConversionPasses);
-    const MlirContext context = context_create(&s);
-    const MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreate(text, n));
-    if (!mlirModuleIsNull(module)) {
-        if (lowered(context, module, &s)) ir = printed(module);
-        mlirModuleDestroy(module);
-    }
-    mlirContextDestroy(context);
+    const llvm_context context = LLVMContextCreate();
+    const llvm_module module = mlir_lower(text, n, context, why);
+    char *ir = module ? LLVMPrintModuleToString(module) : NULL;
+    if (module) LLVMDisposeModule(module);
+    LLVMContextDispose(context);
     if (ir) *made = strlen(ir);
-    if (!ir && !why[0]) (void)snprintf(why, EBB_CODE_WHY, "it does not say why");
     return ir;
 }
 
@@ -125,4 +33,5 @@ const ebb_code_module ebb_code_module_face = {sizeof ebb_code_module_face,
                                               MLIR_VERSION,
                                               false,
                                               make,
+                                              mlir_ptx,
                                               release};

@@ -1,5 +1,5 @@
-/* cpu/emit_half.c: base/half.h in plain operations. */
-#include "exec/cpu/emit_parts.h"
+/* exec/emit_half.c: base/half.h in plain operations. */
+#include "exec/emit_parts.h"
 
 /* ---- half.h ---------------------------------------------------------------------------------- */
 

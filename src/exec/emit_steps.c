@@ -1,6 +1,7 @@
-/* cpu/emit_ops.c: what each pointwise op is in plain operations: those of its kernel (activation.c,
- * arithmetic.c, comparison.c, elementwise.c, exp.h, base/half.h), in their order. */
-#include "exec/cpu/emit_parts.h"
+/* exec/emit_steps.c: what each pointwise op is in plain operations: those of its kernel, in their order, on
+ * the cpu (cpu/arithmetic.c, comparison.c, elementwise.c) and on a GPU (cuda/kernels/broadcast.def) alike;
+ * all others are asked of the processor's kernels. */
+#include "exec/emit_parts.h"
 
 /* ---- arithmetic.c ---------------------------------------------------------------------------- */
 
@@ -65,7 +66,7 @@ static R whole_of(emit *e, R x) {
 }
 
 static R cast(emit *e, R a, ebb_dtype to) {
-    const ebb_dtype dtype = cpu_fused_register(to);
+    const ebb_dtype dtype = emit_register(to);
     if (a.type == emit_stored(dtype) && a.type != EMIT_BYTE) return a;
     if (a.type == EMIT_F32)
         return dtype == EBB_I32 ? whole_of(e, a) : byte_of(e, emit_2(e, EMIT_FNE, a, emit_float(e, 0)));
@@ -83,16 +84,6 @@ static R cast(emit *e, R a, ebb_dtype to) {
 /* Of reals and of i32. */
 static R either(emit *e, emit_op real, emit_op whole, R a, R b) {
     return emit_2(e, a.type == EMIT_I32 ? whole : real, a, b);
-}
-
-/* Functions: in operations, or the C library's, as their kernels. */
-static R step_function(emit *e, ebb_opcode op, R a, R b) {
-    static R (*const emitted[EBB_N_OPS])(emit *, R) = {
-        [EBB_OP_exp] = emit_exp,     [EBB_OP_expm1] = emit_expm1, [EBB_OP_log] = emit_log,
-        [EBB_OP_log1p] = emit_log1p, [EBB_OP_erf] = emit_erf,     [EBB_OP_tanh] = emit_tanh};
-    static const uint8_t called[EBB_N_OPS] = {
-        [EBB_OP_sin] = EMIT_CALL_SIN, [EBB_OP_cos] = EMIT_CALL_COS, [EBB_OP_pow] = EMIT_CALL_POW};
-    return emitted[op] ? emitted[op](e, a) : emit_call(e, called[op], a, b);
 }
 
 static R step_truth(emit *e, const ebb_fused_step *s, const R *in) {
@@ -118,14 +109,16 @@ static R step_truth(emit *e, const ebb_fused_step *s, const R *in) {
     }
 }
 
-static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
+/* 1 / (1 + x) */
+R emit_share(emit *e, R x) {
+    return emit_2(e, EMIT_FDIV, emit_float(e, 1), fadd(e, emit_float(e, 1), x));
+}
+
+static R step_emit(emit *e, const ebb_fused_step *s, uint32_t k, const R *in) {
     const R a = in[0], b = s->n_arg > 1 ? in[1] : in[0];
+    R out;
+    if (e->kernels->step(e, s, k, a, b, &out)) return out;
     switch (s->op->code) {
-    case EBB_OP_fill:
-        return emit_float(e, (float)s->attr[EBB_FILL_VALUE].f);
-    case EBB_OP_rescale:
-        return fadd(e, fmul(e, emit_float(e, (float)s->attr[EBB_RESCALE_TIMES].f), a),
-                    emit_float(e, (float)s->attr[EBB_RESCALE_PLUS].f));
     case EBB_OP_add:
     case EBB_OP_bias:
         return either(e, EMIT_FADD, EMIT_IADD, a, b);
@@ -159,32 +152,29 @@ static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
         return emit_1(e, EMIT_RINT, a);
     case EBB_OP_sqrt:
         return emit_1(e, EMIT_SQRT, a);
-    case EBB_OP_sigmoid:
-        return emit_share(e, emit_exp(e, emit_1(e, EMIT_FNEG, a)));
     default:
-        break;
+        return step_truth(e, s, in);
     }
-    if (s->op->family == EBB_FAMILY_ACTIVATION) return emit_activation(e, s, a, b);
-    if (s->op->family == EBB_FAMILY_COMPARISON) return step_truth(e, s, in);
-    return step_function(e, s->op->code, a, b);
 }
 
-void emit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored) {
+void emit_body(emit *e, const ebb_fused_body *body, uint32_t n, const ebb_dtype *in_dtype, const R *operand,
+               R *stored) {
+    const emit_kernels *kernels = e->kernels;
     R in[EBB_FUSED_OPERANDS], step[EBB_FUSED_STEPS], half[EBB_FUSED_STEPS];
-    for (uint32_t i = 0; i < f->n_in; i++)
-        in[i] = ebb_dtype_low(f->in_dtype[i]) ? emit_widened(e, operand[i], f->in_dtype[i]) : operand[i];
-    for (uint32_t k = 0; k < f->body.n_steps; k++) {
-        const ebb_fused_step *s = &f->body.step[k];
+    for (uint32_t i = 0; i < n; i++)
+        in[i] = ebb_dtype_low(in_dtype[i]) ? kernels->widened(e, operand[i], in_dtype[i]) : operand[i];
+    for (uint32_t k = 0; k < body->n_steps; k++) {
+        const ebb_fused_step *s = &body->step[k];
         R args[EBB_FUSED_ARGS] = {{EMIT_F32, 0}};
         for (uint32_t i = 0; i < s->n_arg; i++)
             args[i] = s->arg[i].is_step ? step[s->arg[i].at] : in[s->arg[i].at];
-        step[k] = step_emit(e, s, args);
+        step[k] = step_emit(e, s, k, args);
         if (!ebb_dtype_low(s->type.dtype)) continue;
-        half[k] = emit_narrowed(e, step[k], s->type.dtype);
-        step[k] = emit_widened(e, half[k], s->type.dtype);
+        half[k] = kernels->narrowed(e, step[k], s->type.dtype);
+        step[k] = kernels->widened(e, half[k], s->type.dtype);
     }
-    for (uint32_t o = 0; o < f->body.n_out; o++) {
-        const uint32_t k = f->body.out[o];
-        stored[o] = ebb_dtype_low(f->body.step[k].type.dtype) ? half[k] : step[k];
+    for (uint32_t o = 0; o < body->n_out; o++) {
+        const uint32_t k = body->out[o];
+        stored[o] = ebb_dtype_low(body->step[k].type.dtype) ? half[k] : step[k];
     }
 }
