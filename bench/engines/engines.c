@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
-#include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/cudnn/graph.h"
 #include "exec/cuda/products_parts.h"
 
 enum { MOST_CONFIGS = 96, MOST_NOTES = 32, RUNS = 5, MOST_CALLS = 512 };

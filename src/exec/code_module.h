@@ -2,8 +2,8 @@
  * they link: libebb_mlir.so, libebb_halide.so. A module reads a body's text in its own language, and knows
  * nothing else of Ebb.
  *
- *     emit_in_mlir.c   --> mlir/module.c:     LLVM's IR     --> emit_llvm.c, by libLLVM of the same version
- *     emit_in_halide.c --> halide/module.cpp: an object file -->
+ *     emit/in_mlir.c   --> mlir/module.c:     LLVM's IR     --> emit/llvm.c, by libLLVM of the same version
+ *     emit/in_halide.c --> halide/module.cpp: an object file -->
  *
  * and for a GPU, whose text has a kernel called "cuda_fused" (cuda/kernels/fused.h), as PTX, which CUDA's
  * own linker makes a CUBIN of (cuda/jitlink.c):

@@ -8,7 +8,7 @@
 
 #if EBB_HAVE_CPU
 
-#include "exec/cpu/emit_llvm.h"
+#include "exec/cpu/emit/llvm.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #ifndef EBB_TESTS_CUDA_RUNTIME_FAKE_H
 #define EBB_TESTS_CUDA_RUNTIME_FAKE_H
 
-#include "exec/cuda/device_cuda.h"
+#include "exec/cuda/device/cuda.h"
 
 enum { FAKE_DEVICES = 2, FAKE_PAGE_BYTES = 2 << 20 };
 
@@ -23,7 +23,7 @@ typedef struct fake_runtime {
 extern fake_runtime fake;
 
 /* Two devices of 80 GiB, of which others have 1; no context yet, and the thread's is device 0. What
- * device_look.c has seen of an earlier test stays, as in a process: a device that is opened again has a
+ * device/look.c has seen of an earlier test stays, as in a process: a device that is opened again has a
  * context. */
 void fake_begin(void);
 int64_t fake_free_bytes(int ordinal);

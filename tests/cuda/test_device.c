@@ -1,6 +1,6 @@
 /* A device of CUDA's runtime. Without one: what is said. With one: that blocks, copies, launches,
  * recordings and times are what device.h promises. */
-#include "exec/cuda/device.h"
+#include "exec/cuda/device/device.h"
 #include "exec/cuda/kernels.h"
 #include "support/check.h"
 #include "support/skip.h"

@@ -113,7 +113,7 @@ ROOMS = {
 }
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
-BACKEND_SEES = {'base/half.h', 'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/code_module.h', 'exec/emit.h', 'exec/emit_parts.h', 'exec/emit_ops.def', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h',
+BACKEND_SEES = {'base/half.h', 'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/code_module.h', 'exec/emit/emit.h', 'exec/emit/parts.h', 'exec/emit/ops.def', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h',
                 'exec/roofline.h', 'graph/op.h', 'graph/ops.def', 'graph/dtypes.def', 'base/base.h', 'base/philox.h', 'ebb/base.h'}
 # The conformance suite, src/exec/conformance, sees what a backend sees: it asks backends through their table alone.
 CONFORMANCE_SEES = BACKEND_SEES | {'exec/conformance.h', 'ebb/check.h'}
@@ -144,7 +144,7 @@ FOLDERS = {
     'sublinear': {'space': {'sublinear.h'}, 'score': {'space'}, 'order': set(), 'pool': {'sublinear.h', 'space', 'score', 'order'},
                   'bound': {'sublinear.h'}, 'chain': {'space', 'score', 'pool'}, 'seeds': {'space', 'score', 'pool', 'bound', 'chain'},
                   'exact': {'space', 'score', 'pool'}, 'search': {'space', 'score', 'order', 'pool', 'seeds'}},
-    'onnx': {'export': {'file.h', 'batch.h'}},
+    'onnx': {'fold': {'import.h'}, 'rules': {'import.h'}, 'export': {'file.h', 'batch.h'}},
     'xla': {'pjrt': set(), 'hlo': set()},
     'engine': {'inputs': set(), 'study': {'inputs'}, 'run': {'inputs', 'study'}, 'compile': {'inputs', 'study', 'run'},
                'sweep': {'inputs', 'study', 'run', 'compile'}, 'check': {'inputs', 'study', 'run', 'compile'}},

@@ -188,7 +188,7 @@ ROWS = [
     ('src/exec/cpu/conv.c', '"exec/conformance.h"', False),
     ('src/exec/ref/conv.c', '<dnnl.h>', False),
     ('src/exec/cuda/module.c', '"exec/module.h"', True),
-    ('src/exec/cuda/device_cuda.c', '<cuda_runtime_api.h>', True),
+    ('src/exec/cuda/device/cuda.c', '<cuda_runtime_api.h>', True),
     ('src/exec/module.c', '<cuda_runtime_api.h>', False),
     ('src/engine/options.c', '"exec/module.h"', True),
     ('src/engine/options.c', '"exec/cuda/cuda.h"', False),

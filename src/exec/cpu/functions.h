@@ -1,5 +1,5 @@
 /* cpu/functions.h: computes functions of one float in vectorizable loops, like exp.h: no branch, no table,
- * the same bits in every width. emit_functions.c emits the same operations.
+ * the same bits in every width. emit/functions.c emits the same operations.
  *
  * Polynomials minimize the largest relative error over their interval (Lawson's weights, 1961), rounded to
  * float. tests/exec/test_functions.c checks each function's largest relative error over all floats: at most

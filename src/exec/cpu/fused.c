@@ -1,5 +1,5 @@
 /* cpu/fused.c: the kernel of fused: what it supports, its rate, its tiles shared out to a team. */
-#include "exec/cpu/emit.h"
+#include "exec/cpu/emit/emit.h"
 #include "exec/cpu/low.h"
 #include "exec/cpu/sums.h"
 

@@ -28,7 +28,7 @@ EBB_CHECKED ebb_status cuda_description_read(ebb_env *env, const char *path, cud
  * its bus, 0: what the text says. */
 EBB_CHECKED ebb_status cuda_description_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                               int64_t bus_bits, cuda_description *out);
-/* Of the machine's device of this number, from cuDNN and the driver (cudnn_description.c, of the module).
+/* Of the machine's device of this number, from cuDNN and the driver (cudnn/description.c, of the module).
  * EBB_UNAVAILABLE: what refused. */
 EBB_CHECKED ebb_status cuda_description_of_device(ebb_env *env, int ordinal, cuda_description *out);
 /* Whether its tensor cores multiply bf16; all of them multiply f16. */

@@ -22,7 +22,7 @@
 #ifndef EBB_EXEC_CUDA_FUSED_H
 #define EBB_EXEC_CUDA_FUSED_H
 
-#include "exec/cuda/device.h"
+#include "exec/cuda/device/device.h"
 
 /* ---- who makes code -------------------------------------------------------------------------------- */
 

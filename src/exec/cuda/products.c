@@ -1,7 +1,7 @@
 /* cuda/products.c: see products.h: convolutions go to cuDNN, what is a product of matrices to cuBLASLt. */
 #include "exec/cuda/products.h"
 
-#include "exec/cuda/cublaslt.h"
+#include "exec/cuda/cublaslt/cublaslt.h"
 #include "exec/cuda/products_parts.h"
 
 typedef struct products {

@@ -12,7 +12,7 @@
 #define EBB_EXEC_CUDA_PRODUCTS_H
 
 #include "exec/cuda/description.h"
-#include "exec/cuda/device.h"
+#include "exec/cuda/device/device.h"
 #include "exec/kernels.h"
 
 enum { CUDA_MOST_CHOICES = 4 };

@@ -76,7 +76,7 @@ Expr strict(const Expr &a) {
 Expr operation(const std::string &name, const Expr &a, const Expr &b, const Expr &c) {
 #define EMIT_OP(op, n, result, in_llvm, in_mlir, in_c, in_halide) \
     if (name == #op) return in_halide;
-#include "exec/emit_ops.def"
+#include "exec/emit/ops.def"
     throw std::runtime_error("no operation is called " + name);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "conv_calls.h"
-#include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/cudnn/graph.h"
 
 static const char *const some_models[] = {"mobilenet_v2", "resnet50"};
 

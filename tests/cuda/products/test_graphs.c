@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "conv_calls.h"
-#include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/cudnn/graph.h"
 
 enum { MOST_TEXT = 1 << 14 };
 

@@ -1,7 +1,7 @@
 /* Plans that are made with a device's handle: they may want more scratch than the description's, and fail
  * where the device is full. */
 #include "conv_calls.h"
-#include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/cudnn/graph.h"
 #include "libraries.h"
 
 enum { MORE = 1 << 20 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "conv_calls.h"
-#include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/cudnn/graph.h"
 #include "libraries.h"
 
 enum { MOST_TEXT = 1 << 14, MOST_SCRATCH = 256 << 20, X = 0, W, Y, N_OPERANDS };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "conv_calls.h"
-#include "exec/cuda/cudnn_choices.h"
+#include "exec/cuda/cudnn/choices.h"
 #include "exec/cuda/products_parts.h"
 
 /* Engines of forward convolutions from the fastest on, by number and the knobs TILE_SIZE and IDX_MODE. */

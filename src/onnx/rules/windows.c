@@ -1,0 +1,195 @@
+/* rules_windows: pools, LRN; and the windows of convolutions. */
+#include <float.h>
+
+#include "onnx/import.h"
+#include "onnx/rules/windows.h"
+
+/* What a transposed convolution takes off both ends of all that its windows reach; an end below 0 gets
+ * zeros. By SAME_ and output_shape it is what leaves the size that they say; the op itself takes off what
+ * is the same at both ends. */
+static void pads_back(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
+    const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
+    const bool same = strncmp(mode, "SAME_", 5) == 0, upper = strcmp(mode, "SAME_UPPER") == 0;
+    int64_t pads[4] = {0}, asked[2];
+    const bool sized = onnx_attr_list(im, "output_shape", n, 0, asked);
+    if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
+    for (uint32_t d = 2 - n, k = 0; d < 2 && !onnx_stopped(im); d++, k++) {
+        const int64_t size = x->dim[0][x->rank - n + k];
+        if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
+        if (size > INT32_MAX) onnx_refuse(im, "a picture of %lld places along an axis", (long long)size);
+        if (onnx_stopped(im)) return;
+        const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1 + w->out_pad[d],
+                      whole = (size - 1) * w->stride[d] + reach,
+                      more = whole - (sized ? asked[k] : size * w->stride[d]);
+        w->before[d] = pads[k];
+        w->after[d] = pads[n + k];
+        if (sized && more <= -w->stride[d])
+            onnx_refuse(im, "output_shape %lld: %lld places by a stride of %lld reach %lld",
+                        (long long)asked[k], (long long)size, (long long)w->stride[d], (long long)whole);
+        if (sized || same) {
+            w->before[d] = more < 0 ? 0 : upper ? more / 2 : more - more / 2;
+            w->after[d] = more - w->before[d];
+        }
+        if (w->out_pad[d] >= w->stride[d]) { /* more than the op adds */
+            w->after[d] -= w->out_pad[d];
+            w->out_pad[d] = 0;
+        }
+        w->pad[d] = ebb_max_i64(0, ebb_min_i64(w->before[d], w->after[d]));
+    }
+}
+
+/* SAME_UPPER, SAME_LOWER and ceil_mode become numbers here. */
+static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
+    const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
+    const bool same = strncmp(mode, "SAME_", 5) == 0, ceil_mode = onnx_attr_int(im, "ceil_mode", 0) != 0;
+    int64_t pads[4] = {0};
+    if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
+    for (uint32_t d = 2 - n, k = 0; d < 2; d++, k++) {
+        const int64_t size = x->dim[0][x->rank - n + k], reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
+        if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
+        w->before[d] = pads[k];
+        w->after[d] = pads[n + k];
+        if (same) {
+            const int64_t more = ebb_max_i64(0, ((size - 1) / w->stride[d]) * w->stride[d] + reach - size);
+            w->before[d] = strcmp(mode, "SAME_LOWER") == 0 ? more - more / 2 : more / 2;
+            w->after[d] = more - w->before[d];
+        }
+        const int64_t rest = size + w->before[d] + w->after[d] - reach;
+        if (ceil_mode && rest >= 0 && rest % w->stride[d] != 0) {
+            /* A window that would begin in the pads behind the end is left out. */
+            const int64_t begin = (rest / w->stride[d] + 1) * w->stride[d];
+            if (begin < size + w->before[d]) w->after[d] += begin - rest;
+        }
+        w->even &= w->before[d] == w->after[d];
+    }
+}
+
+bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bool back, onnx_window *out) {
+    const onnx_shape shape = onnx_shape_of(im, x);
+    *out = (onnx_window){.even = true, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    if (onnx_stopped(im)) return false;
+    if ((shape.rank != 3 && shape.rank != 4) || (weights && weights->rank != shape.rank)) {
+        onnx_refuse(im, "a window over %d axes: one or two are read", (int)shape.rank - 2);
+        return false;
+    }
+    const uint32_t n = shape.rank - 2, from = 2 - n;
+    out->line = n == 1;
+    if (!onnx_attr_list(im, "kernel_shape", n, 1, out->kernel + from) && !weights)
+        onnx_refuse(im, "no kernel_shape");
+    for (uint32_t d = 0; d < n && weights; d++) out->kernel[from + d] = weights->dim[0][2 + d];
+    (void)onnx_attr_list(im, "strides", n, 1, out->stride + from);
+    (void)onnx_attr_list(im, "dilations", n, 1, out->dilation + from);
+    (void)onnx_attr_list(im, "output_padding", n, 0, out->out_pad + from);
+    for (uint32_t d = 0; d < 2; d++)
+        if (out->stride[d] < 1 || out->kernel[d] < 1 || out->dilation[d] < 1 || out->kernel[d] > INT32_MAX)
+            onnx_refuse(im, "a stride, kernel or dilation of 0, or a kernel of %lld",
+                        (long long)out->kernel[d]);
+    if (onnx_stopped(im)) return false;
+    if (back) {
+        pads_back(im, &shape, n, out);
+        return !onnx_stopped(im);
+    }
+    pads_of(im, &shape, n, out);
+    for (uint32_t d = 0; d < 2 && out->even; d++) out->pad[d] = out->before[d];
+    return !onnx_stopped(im);
+}
+
+uint32_t onnx_window_widen(onnx_import *im, uint32_t x, const onnx_window *w) {
+    onnx_shape shape = onnx_shape_of(im, x);
+    if (!w->line || onnx_stopped(im) || shape.rank != 3) return x;
+    shape.rank = 4;
+    for (uint32_t k = 0; k < 2; k++) {
+        shape.dim[k][3] = shape.dim[k][2];
+        shape.dim[k][2] = 1;
+    }
+    return onnx_reshape(im, x, &shape);
+}
+
+uint32_t onnx_window_narrow(onnx_import *im, uint32_t x, const onnx_window *w) {
+    onnx_shape shape = onnx_shape_of(im, x);
+    if (!w->line || onnx_stopped(im) || shape.rank != 4) return x;
+    shape.rank = 3;
+    for (uint32_t k = 0; k < 2; k++) shape.dim[k][2] = shape.dim[k][3];
+    return onnx_reshape(im, x, &shape);
+}
+
+uint32_t onnx_window_pad(onnx_import *im, uint32_t x, const onnx_window *w, double value) {
+    for (uint32_t d = 0; d < 2 && !w->even; d++)
+        x = onnx_pad(im, x, 2 + d, w->before[d], w->after[d], value);
+    return x;
+}
+
+/* ---- pools ---- */
+
+static void pool(onnx_import *im) {
+    const bool max = strcmp(im->node->op, "MaxPool") == 0;
+    const bool counted = onnx_attr_int(im, "count_include_pad", 0) != 0;
+    onnx_window w;
+    uint32_t x = onnx_in(im, 0);
+    if (!onnx_window_read(im, x, NULL, false, &w)) return;
+    if (onnx_wants(im, 1)) onnx_refuse(im, "its second result, the places, is read");
+    if (w.dilation[0] != 1 || w.dilation[1] != 1) onnx_refuse(im, "dilations");
+    if (!max && !w.even && (!counted || onnx_attr_int(im, "ceil_mode", 0) != 0))
+        onnx_refuse(im, "a mean whose windows reach over the edge at one end only");
+    x = onnx_window_pad(im, onnx_window_widen(im, x, &w), &w, max ? -DBL_MAX : 0);
+    const uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
+                                "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s",
+                                (long long)w.kernel[0], (long long)w.kernel[1], (long long)w.stride[0],
+                                (long long)w.stride[1], (long long)w.pad[0], (long long)w.pad[1],
+                                max       ? ""
+                                : counted ? " count_pad=true"
+                                          : " count_pad=false");
+    onnx_give(im, 0, onnx_window_narrow(im, y, &w));
+}
+
+static void global_pool(onnx_import *im) {
+    const bool max = strcmp(im->node->op, "GlobalMaxPool") == 0;
+    const uint32_t x = onnx_in(im, 0);
+    onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (shape.rank < 3) onnx_refuse(im, "rank %u", shape.rank);
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 2; d < shape.rank; d++) shape.dim[k][d] = 1;
+    if (!max && shape.rank == 4) {
+        onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "global_avg_pool", &x, 1, NULL), &shape));
+        return;
+    }
+    char axes[ONNX_AXES_TEXT];
+    onnx_give(im, 0,
+              onnx_op1(im, max ? "reduce_max" : "reduce_mean", x, "axis=[%s]",
+                       onnx_axes_text(onnx_axes_from(2, shape.rank), axes)));
+}
+
+/* ---- LRN: x / (bias + alpha/size * sum of squares of the channels around)^beta ---- */
+
+static void lrn(onnx_import *im) {
+    const int64_t size = onnx_attr_int(im, "size", 0);
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (shape.rank != 4 || size < 1 || size > 64) {
+        onnx_refuse(im, "size %lld of rank %u: up to 64 of rank 4 is read", (long long)size, shape.rank);
+        return;
+    }
+    const uint32_t wide = onnx_pad(im, onnx_op2(im, "mul", x, x), 1, (size - 1) / 2, size / 2, 0);
+    uint32_t sum = EBB_BUILD_NONE;
+    for (int64_t i = 0; i < size; i++) {
+        const uint32_t part =
+            onnx_slice(im, wide, 1, (int64_t[]){i, i}, (int64_t[]){shape.dim[0][1], shape.dim[1][1]});
+        sum = i == 0 ? part : onnx_op2(im, "add", sum, part);
+    }
+    const uint32_t base = onnx_rescale(im, sum, onnx_attr_real(im, "alpha", 1e-4) / (double)size,
+                                       onnx_attr_real(im, "bias", 1));
+    const uint32_t log = onnx_op(im, "log", &base, 1, NULL);
+    const uint32_t power = onnx_rescale(im, log, -onnx_attr_real(im, "beta", 0.75), 0);
+    onnx_give(im, 0, onnx_op2(im, "mul", x, onnx_op(im, "exp", &power, 1, NULL)));
+}
+
+const onnx_rule onnx_rules_windows[] = {
+    {"MaxPool", pool},
+    {"AveragePool", pool},
+    {"GlobalAveragePool", global_pool},
+    {"GlobalMaxPool", global_pool},
+    {"LRN", lrn},
+    {NULL, NULL},
+};
