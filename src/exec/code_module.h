@@ -8,7 +8,7 @@
  * and for a GPU, whose text has a kernel called "cuda_fused" (cuda/kernels/fused.h), as PTX, which CUDA's
  * own linker makes a CUBIN of (cuda/jitlink.c):
  *
- *     cuda/mlir_text.c --> mlir/ptx.c
+ *     cuda/jit/mlir_text.c --> mlir/ptx.c
  *
  * Neither libebb.so nor libebb_cuda.so knows MLIR or LLVM: texts go in, and texts come out.
  */

@@ -3,9 +3,9 @@
  *
  *     steps.c   steps as operations, in the order of the unfused kernels: nothing is contracted or
  *                    reordered. Of what kernels of one processor compute in their own way they ask
- *     kernels        (emit_kernels): cpu/emit_kernels.c, cuda/mlir_steps.c
+ *     kernels        (emit_kernels): cpu/emit/kernels.c, cuda/jit/mlir_steps.c
  *     half.c    numbers of 16 bits (base/half.h): what both are written with is in emit/parts.h
- *     language       (emit_language) says an operation: LLVM's, C, Halide's (cpu/emit_in_*.c)
+ *     language       (emit_language) says an operation: LLVM's, C, Halide's (cpu/emit/in_*.c)
  *     mlir.c    and MLIR's, which both processors' code is written in
  */
 #ifndef EBB_EXEC_EMIT_H
