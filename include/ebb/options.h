@@ -114,11 +114,11 @@ typedef struct ebb_options {
      * (libebb_mlir.so, libebb_halide.so, beside the library; the variables EBB_MLIR_MODULE and
      * EBB_HALIDE_MODULE name other files); "INTERP": no code, the chains are interpreted. On cuda: "NVRTC":
      * CUDA's libnvrtc of the version that compiled the device's kernels; without it chains are not fused.
-     * "MLIR": that module, and CUDA's libnvJitLink of the kernels' major version. NULL: the first of LLVM,
-     * CC and INTERP, or NVRTC, that is available. Code is kept in the folder ebb/code of XDG_CACHE_HOME or
-     * HOME's .cache, and made each time where it cannot be kept. EBB_UNAVAILABLE: the named one is not
-     * available; EBB_USAGE: the name is unknown, or the device has
-     * none. */
+     * "MLIR" and, up to compute capability 8.6, "HALIDE": those modules, and CUDA's libnvJitLink of the
+     * kernels' major version. NULL: the first of LLVM, CC and INTERP, or NVRTC, that is available. Code is
+     * kept in the folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where it cannot be
+     * kept. EBB_UNAVAILABLE: the named one is not available; EBB_USAGE: the name is unknown, or the device
+     * has none. */
     const char *jit;
     /* A training step, or a trace's programs, are compiled and run by XLA, each as one program, through a
      * PJRT plugin (docs/xla.md). They are planned as for the device, unfused, use the plugin's own tensors,

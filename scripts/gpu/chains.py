@@ -1,5 +1,5 @@
-"""The part of gpu-check about chains of pointwise ops, whose code NVRTC makes, and MLIR where it is: the bits of ops one by one, and
-both times."""
+"""The part of gpu-check about chains of pointwise ops, whose code NVRTC makes, and MLIR and Halide where they are: the bits of ops one
+by one, and both times."""
 import json
 
 from bits import compare_bits
@@ -36,12 +36,13 @@ def variants_of(check, model, found):
     again = [*chains, "--budget", plan["total_bytes"] - plan["arena_bytes"] * 35 // 100, "--effort", check.effort]
     found["n_recomputed"] = planned(check, model, again, found)["n_recomputed"]
     ways = {"one by one": APART, "chains": chains, "chains, unrecorded": [*chains, "--no-graph"], "chains, recomputed": again}
-    by_mlir = ["--opt-level", "3", "--jit", "MLIR"]
-    try:
-        planned(check, model, by_mlir, found)
-        ways["chains by MLIR"] = by_mlir
-    except Unproven as why:
-        found["mlir"] = str(why)
+    for name in "MLIR", "HALIDE":
+        flags = ["--opt-level", "3", "--jit", name]
+        try:
+            planned(check, model, flags, found)
+            ways[f"chains by {name}"] = flags
+        except Unproven as why:
+            found.setdefault("not_here", {})[name] = str(why)
     return ways
 
 

@@ -1,11 +1,11 @@
-/* What ptx_same.py compares: of random bodies the text that NVRTC gets, the PTX that MLIR makes, and
- * arguments and operands for both.
+/* What ptx_same.py compares: of random bodies the text that NVRTC gets, the PTX that MLIR or Halide makes,
+ * and arguments and operands for both.
  *
- *     body_ptx FIRST N COMPUTE FOLDER
+ *     body_ptx MLIR|HALIDE FIRST N COMPUTE FOLDER
  *
  * FOLDER/<seed>.cu, .ptx, .args (the kernel's argument) and .mem: of each operand and then of each result
- * its address, its bytes and, of operands, what they are. Exits with 77 where MLIR is not there: one line
- * says why.
+ * its address, its bytes and, of operands, what they are. FOLDER/functions.ptx: what Halide's calls. Exits
+ * with 77 where it is not there: one line says why.
  */
 #include "exec/code_module.h"
 #include "exec/module.h"
@@ -53,7 +53,8 @@ static void memory_put(const char *folder, uint64_t seed, const random_body *bod
 
 static void seed_put(ebb_env *env, const ebb_code_module *module, int32_t compute, const char *folder,
                      uint64_t seed) {
-    const ebb_code_gpu gpu = {compute, cuda_libdevice().at, cuda_libdevice().n};
+    const cuda_bytes bitcode = cuda_functions_here().bitcode;
+    const ebb_code_gpu gpu = {compute, bitcode.at, bitcode.n};
     random_body body;
     cuda_fused_args args;
     ebb_text text;
@@ -65,7 +66,8 @@ static void seed_put(ebb_env *env, const ebb_code_module *module, int32_t comput
     put(folder, seed, "cu", text.at, text.n, "wb");
     ebb_text_deinit(&text);
     ebb_text_init(&text, env);
-    cuda_mlir_write(&text, compute, &body.call, &body.body);
+    (strcmp(module->language, "MLIR") == 0 ? cuda_mlir_write : cuda_halide_write)(&text, compute,
+                                                                                  &body.call, &body.body);
     char *ptx = module->ptx(text.at, text.n, &gpu, &n, why);
     if (!ptx) {
         (void)fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, why);
@@ -82,16 +84,25 @@ int main(int argc, char **argv) {
     const ebb_env_options options = {0};
     ebb_env *env;
     void *library = NULL;
-    if (argc != 5 || ebb_env_create(&options, &env)) return 1;
-    if (ebb_module_open(env, "jit MLIR", "mlir", &library) || cuda_libdevice().n == 0) {
+    if (argc != 6 || ebb_env_create(&options, &env)) return 1;
+    const bool mlir = strcmp(argv[1], "MLIR") == 0;
+    const cuda_bytes functions = cuda_functions_here().ptx;
+    if (ebb_module_open(env, mlir ? "jit MLIR" : "jit HALIDE", mlir ? "mlir" : "halide", &library) ||
+        functions.n == 0) {
         (void)fprintf(stderr, "%s\n",
                       library ? "this build has none of CUDA's functions" : ebb_env_error(env));
         return SKIPPED;
     }
     const ebb_code_module *module = dlsym(library, "ebb_code_module_face");
-    const uint64_t first = strtoull(argv[1], NULL, 10), n = strtoull(argv[2], NULL, 10);
+    const uint64_t first = strtoull(argv[2], NULL, 10), n = strtoull(argv[3], NULL, 10);
+    FILE *file = NULL;
+    char path[400];
+    (void)snprintf(path, sizeof path, "%s/functions.ptx", argv[5]);
+    if (!(file = fopen(path, "wb")) || fwrite(functions.at, 1, functions.n, file) != functions.n ||
+        fclose(file))
+        return 1;
     for (uint64_t seed = first; seed < first + n; seed++)
-        seed_put(env, module, (int32_t)strtol(argv[3], NULL, 10), argv[4], seed);
+        seed_put(env, module, (int32_t)strtol(argv[4], NULL, 10), argv[5], seed);
     ebb_env_destroy(env);
     return 0;
 }

@@ -8,57 +8,109 @@ import struct
 from ptx_numbers import (bits_of, double, flushed, fused, half_of, power_of_2, quotient, real, rounded, signed, to_whole)
 
 SIZE = {'8': 1, '16': 2, '32': 4, '64': 8}
+FUNCTION = re.compile(r'\.(entry|func)\s*(\([^)]*\))?\s*(\w+)\s*\(([^)]*)\)\s*(?:\.[^{;]*)?\{')
 INSTRUCTION = re.compile(r'^(?:@(!?)(%\w+)\s+)?([a-z][\w.:]*)\s*(.*?);$')
 
 
-class Thread:
-    """One thread of kernel `text` on memory {address of a buffer: bytearray}, with the bytes of its argument."""
+def uncommented(text):
+    return '\n'.join(line.split('//')[0].strip() for line in text.splitlines())
 
-    def __init__(self, text, args, memory):
-        self.memory, self.symbols = {**memory, 1 << 49: bytearray(args)}, {'cuda_fused_param_0': 1 << 49}
-        self.code, self.labels = [], {}
-        for line in text.split('.entry', 1)[0].splitlines():
-            self.constant(line)
-        text = text.split('.entry', 1)[1]
-        for line in text[text.index('{'):].splitlines():
-            line = line.split('//')[0].strip()
-            local = re.match(r'\.local .*\b(\w+)\[(\d+)\];', line)
-            if local:
-                self.symbols[local.group(1)] = 1 << 50
-                self.memory[1 << 50] = bytearray(int(local.group(2)))
-            label = re.match(r'(\$\w+):$', line)
+
+class Function:
+    """The statements of one, where its labels are, and what it declares: {name: bytes}."""
+
+    def __init__(self, name, arguments, body):
+        self.name, self.code, self.labels, self.declared = name, [], {}, {}
+        self.arguments = re.findall(r'\.param [^,]*?(\w+)(?:\[\d+\])?\s*(?:,|$)', arguments.strip())
+        text, at = '', 0
+        for line in body.splitlines():
+            label = re.match(r'([\w$]+):$', line)
             if label:
-                self.labels[label.group(1)] = len(self.code)
-            match = INSTRUCTION.match(line)
-            if match and not line.startswith('.'):
-                args = re.findall(r'\{[^}]*\}|\[[^\]]*\]|[^,\s]+', match.group(4))
-                self.code.append((match.group(1), match.group(2), match.group(3), args))
+                self.labels[label.group(1)] = at
+                continue
+            text += ' ' + line if line not in ('{', '}') else ''
+            while ';' in text:
+                statement, text = text.split(';', 1)
+                at += self.statement(statement.strip() + ';')
+
+    def statement(self, text):
+        """How many instructions it is: one or none."""
+        declared = re.match(r'\.(?:local|param) .*?\b(\w+)(?:\[(\d+)\])?;$', text)
+        if declared:
+            self.declared[declared.group(1)] = int(declared.group(2) or 8)
+        match = INSTRUCTION.match(text)
+        if not match or text.startswith('.'):
+            return 0
+        args = re.findall(r'\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,\s]+', match.group(4))
+        self.code.append((match.group(1), match.group(2), match.group(3), args))
+        return 1
+
+
+class Thread:
+    """One thread of the kernel of `texts` on memory {address of a buffer: bytearray}, with the bytes of its argument."""
+
+    def __init__(self, texts, args, memory):
+        self.memory, self.symbols, self.functions = dict(memory), {}, {}
+        for text in map(uncommented, texts):
+            for line in text.splitlines():
+                self.constant(line)
+            for match in FUNCTION.finditer(text):
+                self.function(match, text)
+        self.memory[self.symbols[self.kernel.name + '_param_0']] = bytearray(args)
+
+    def function(self, match, text):
+        end, depth = match.end(), 1
+        while depth:
+            depth += {'{': 1, '}': -1}.get(text[end], 0)
+            end += 1
+        made = Function(match.group(3), match.group(4), text[match.end():end - 1])
+        self.functions[made.name] = made
+        if match.group(1) == 'entry':
+            self.kernel = made
+        for name, n in [*made.declared.items(), *((name, 8) for name in [*made.arguments, 'func_retval0'])]:
+            self.symbol(name, bytearray(n))
+
+    def symbol(self, name, values):
+        address = self.symbols.setdefault(name, (1 << 51) + (len(self.symbols) << 20))
+        self.memory[address] = values
 
     def constant(self, line):
         match = re.match(r'.*\.global .*\.(b8|b32|u32) (\w+)\[\d*\] = \{(.*)\};', line)
         if match:
             size = 1 if match.group(1) == 'b8' else 4
-            values = b''.join((int(x, 0) & ((1 << 8 * size) - 1)).to_bytes(size, 'little') for x in match.group(3).split(','))
-            self.symbols[match.group(2)] = address = (1 << 51) + (len(self.symbols) << 20)
-            self.memory[address] = bytearray(values)
+            self.symbol(match.group(2), bytearray(b''.join((int(x, 0) & ((1 << 8 * size) - 1)).to_bytes(size, 'little')
+                                                           for x in match.group(3).split(','))))
 
     def run(self, block, thread):
-        self.reg = {'%ctaid.x': block, '%tid.x': thread, '%ntid.x': 256}
-        self.carry, at, steps = 0, 0, 0
-        while at < len(self.code):
-            steps += 1
-            assert steps < 200000, 'a loop without an end'
-            sign, guard, name, args = self.code[at]
+        self.carry, self.steps = 0, 0
+        self.execute(self.kernel, {'%ctaid.x': block, '%tid.x': thread, '%ntid.x': 256})
+
+    def execute(self, function, registers):
+        self.reg, at = registers, 0
+        while at < len(function.code):
+            self.steps += 1
+            assert self.steps < 200000, 'a loop without an end'
+            sign, guard, name, args = function.code[at]
             at += 1
             if guard and bool(self.reg[guard]) == (sign == '!'):
                 continue
             parts = name.split('.')
             if parts[0] == 'bra':
-                at = self.labels[args[0]]
+                at = function.labels[args[0]]
             elif parts[0] == 'ret':
                 return
+            elif parts[0] == 'call':
+                self.call(*args)
+                self.reg = registers
             else:
                 self.step(parts, name, args)
+
+    def call(self, result, name, given):
+        called = self.functions[name]
+        for to, of in zip(called.arguments, given.strip('() ').replace(' ', '').split(',')):
+            self.memory[self.symbols[to]][:] = self.memory[self.symbols[of]]
+        self.execute(called, {})
+        self.memory[self.symbols[result.strip('() ')]][:] = self.memory[self.symbols['func_retval0']]
 
     # ---- operands
 

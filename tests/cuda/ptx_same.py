@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""PTX that MLIR makes of a chain gives what NVRTC's gives, bit by bit, on random bodies and on operands with NaNs, infinities and
+"""PTX that MLIR or Halide makes of a chain gives what NVRTC's gives, bit by bit, on random bodies and on operands with NaNs, infinities and
 subnormal numbers: both are run by ptx.py, a few threads of each, the last one among them.
 
-    ptx_same.py BODY_PTX [FIRST N]
+    ptx_same.py BODY_PTX MLIR|HALIDE [FIRST N]
 
 CUDA's functions are part of both: so that libdevice's are NVRTC's, but for what the processor computes in one instruction,
 is seen, too. EBB_TEST_FUSED sets how many bodies there are."""
@@ -15,11 +15,14 @@ import tempfile
 
 import ptx
 
-COMPUTES = 750, 900
+COMPUTES = {'MLIR': (750, 900), 'HALIDE': (750, 860)}
 OPTIONS = ('--std=c++17', '--device-as-default-execution-space', '--fmad=false', '--ftz=false', '--prec-div=true', '--prec-sqrt=true',
            '--diag-suppress=177')
+CHANGES = {'MLIR': (('mul.rn.f32', 'add.rn.f32'), ('add.rn.f32', 'add.rz.f32'), ('fma.rn.f32', 'fma.rz.f32')),
+           'HALIDE': (('mul.rn.f32', 'add.rn.f32'), ('add.rn.f32', 'add.rz.f32'))}  # each must be seen
 SKIPPED = 77
 EACH = 1024  # results of a block
+ENOUGH = 12  # bodies, that each of a few instructions is seen in one
 
 
 def library():
@@ -59,9 +62,9 @@ def memory_of(path):
     return memory, results
 
 
-def ran(text, args, path, threads):
+def ran(texts, args, path, threads):
     memory, results = memory_of(path)
-    thread = ptx.Thread(text, args, memory)
+    thread = ptx.Thread(texts, args, memory)
     for t in threads:
         thread.run(*t)
     return [thread.memory[r] for r in results]
@@ -87,12 +90,14 @@ def compare(lib, folder, seed, compute, change=None):
     if change and change[0] not in ours:
         return
     ours = ours.replace(*change) if change else ours
+    with open(os.path.join(folder, 'functions.ptx')) as file:
+        functions = file.read()
     with open(path + '.args', 'rb') as file:
         args = file.read()
     memory, results = memory_of(path + '.mem')
     n = struct.unpack_from('<q', args, struct.calcsize('<q') * 343)[0]
     threads = [(at // EACH, at % EACH // 4) for at in sorted({0, n // 8 * 4, max(n - 1, 0) // 4 * 4})] if n else []
-    for r, a, b in zip(results, ran(ours, args, path + '.mem', threads), ran(nv, args, path + '.mem', threads)):
+    for r, a, b in zip(results, ran([ours, functions], args, path + '.mem', threads), ran([nv], args, path + '.mem', threads)):
         size = len(memory[r]) // n if n else 1
         where = differ(a, b, size)
         assert where is None, 'seed %d, sm_%d, result %d: element %s' % (seed, compute // 10, results.index(r), where)
@@ -109,23 +114,23 @@ def sees(lib, folder, seeds, compute, *change):
 
 
 def main():
-    first, n = (int(x) for x in (sys.argv[2:] or (1, os.environ.get('EBB_TEST_FUSED', 12))))
+    first, n = (int(x) for x in (sys.argv[3:] or (1, os.environ.get('EBB_TEST_FUSED', 12))))
     lib = library()
     if lib is None:
         print('SKIP NVRTC is not here')
         return SKIPPED
-    for compute in COMPUTES:
+    for compute in COMPUTES[sys.argv[2]]:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.argv[1], str(first), str(n), str(compute), folder], stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([*sys.argv[1:3], str(first), str(n), str(compute), folder], stderr=subprocess.PIPE, text=True)
             if done.returncode == SKIPPED:
                 print('SKIP', done.stderr.strip())
                 return SKIPPED
             assert done.returncode == 0, done.stderr
             for seed in range(first, first + n):
                 compare(lib, folder, seed, compute)
-            for change in ('mul.rn.f32', 'add.rn.f32'), ('add.rn.f32', 'add.rz.f32'), ('fma.rn.f32', 'fma.rz.f32'):
+            for change in () if n < ENOUGH else CHANGES[sys.argv[2]]:
                 assert sees(lib, folder, range(first, first + n), compute, *change), 'nobody sees %s for %s' % change[::-1]
-    print('%d bodies on %d architectures: the same' % (n, len(COMPUTES)))
+    print('%d bodies on %d architectures: the same' % (n, len(COMPUTES[sys.argv[2]])))
     return 0
 
 

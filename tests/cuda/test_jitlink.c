@@ -8,9 +8,9 @@
 
 enum { GOOD = 901, OTHER, POOR, STRICT, EMPTY, ABSENT };
 
-static ebb_status link_text(ebb_env *env, cuda_linker *linker, const char *ptx, char **out, size_t *n) {
-    (void)env;
-    return cuda_linker_link(linker, ptx, strlen(ptx), out, n);
+static ebb_status link_text(cuda_linker *linker, const char *ptx, char **out, size_t *n) {
+    const cuda_bytes text = {ptx, strlen(ptx)};
+    return cuda_linker_link(linker, &text, 1, out, n);
 }
 
 Test(jitlink, a_linker_that_is_absent_or_another_one_is_one_line) {
@@ -40,11 +40,11 @@ Test(jitlink, code_is_what_the_linker_gives_and_errors_are_its_first) {
     char *code;
     size_t n;
     TEST_OK(env, cuda_linker_open(env, "jit X", GOOD, 900, &linker));
-    TEST_OK(env, link_text(env, linker, "text", &code, &n));
+    TEST_OK(env, link_text(linker, "text", &code, &n));
     cr_expect_str_eq(code, "good -arch=sm_90 -O3 -fma=0 -ftz=0 -prec-div=1 -prec-sqrt=1 "
                            "-Xptxas=--warn-on-spills type 2, 5");
     ebb_cfree(env, code, 1, n);
-    TEST_STATUS(env, link_text(env, linker, "REFUSE", &code, &n), EBB_DEVICE);
+    TEST_STATUS(env, link_text(linker, "REFUSE", &code, &n), EBB_DEVICE);
     cr_expect_null(code);
     cr_expect_str_eq(ebb_env_error(env),
                      "jit X: nvJitLink's error 4: ptxas body.ptx, line 7; error   : of a made up kind");
@@ -55,10 +55,10 @@ Test(jitlink, code_is_what_the_linker_gives_and_errors_are_its_first) {
     }
     cr_expect_neq(memcmp(&key[0], &key[1], sizeof key[0]), 0, "another architecture");
     TEST_OK(env, cuda_linker_open(env, "jit X", STRICT, 900, &strict));
-    TEST_STATUS(env, link_text(env, strict, "text", &code, &n), EBB_DEVICE);
+    TEST_STATUS(env, link_text(strict, "text", &code, &n), EBB_DEVICE);
     cr_expect_str_eq(ebb_env_error(env), "jit X: nvJitLink 904.4 links nothing for sm_90: its error 1");
     TEST_OK(env, cuda_linker_open(env, "jit X", EMPTY, 900, &empty));
-    TEST_STATUS(env, link_text(env, empty, "text", &code, &n), EBB_DEVICE);
+    TEST_STATUS(env, link_text(empty, "text", &code, &n), EBB_DEVICE);
     cr_expect_str_eq(ebb_env_error(env), "jit X: no code: it has no bytes");
     cuda_linker_close(linker);
     cuda_linker_close(other);
@@ -67,22 +67,27 @@ Test(jitlink, code_is_what_the_linker_gives_and_errors_are_its_first) {
     test_env_close(env);
 }
 
-static void expect_refused(ebb_env *env, int major, cuda_bitcode functions, int32_t compute,
-                           const char *words) {
+static void expect_refused(ebb_env *env, const char *name, int major, const cuda_functions *functions,
+                           int32_t compute, const char *words) {
     cuda_compiler *compiler;
-    TEST_STATUS(env, cuda_mlir_open(env, major, functions, compute, &compiler), EBB_UNAVAILABLE);
+    TEST_STATUS(env, cuda_code_open(env, name, major, functions, compute, &compiler), EBB_UNAVAILABLE);
     const char *why = ebb_env_error(env);
     cr_expect_null(compiler);
     cr_expect(strstr(why, words) && !strchr(why, '\n'), "%s", why);
 }
 
 Test(jitlink, what_is_absent_is_one_line) {
-    const cuda_bitcode functions = {"BC", 2};
+    const cuda_functions some = {{"BC", 2}, {"//", 2}}, none = {{"", 0}, {"", 0}};
     ebb_env *env = test_env_open();
-    expect_refused(env, GOOD, (cuda_bitcode){"", 0}, 900,
-                   "jit MLIR: this build has none of CUDA's functions");
-    expect_refused(env, GOOD, functions, 700, "jit MLIR: it makes code for sm_75 and later, not for sm_70");
+    expect_refused(env, "MLIR", GOOD, &none, 900, "jit MLIR: this build has none of CUDA's functions");
+    expect_refused(env, "HALIDE", GOOD, &none, 800, "jit HALIDE: this build has none of CUDA's functions");
+    expect_refused(env, "MLIR", GOOD, &some, 700,
+                   "jit MLIR: it makes code for sm_75 and later, not for sm_70");
+    expect_refused(env, "HALIDE", GOOD, &some, 890,
+                   "jit HALIDE: it makes code for sm_75 to sm_86, and this device is of sm_89");
     cr_assert_eq(setenv("EBB_MLIR_MODULE", "/no/such.so", 1), 0);
-    expect_refused(env, GOOD, functions, 900, "jit MLIR: its module cannot be opened: /no/such.so");
+    cr_assert_eq(setenv("EBB_HALIDE_MODULE", "/no/such.so", 1), 0);
+    expect_refused(env, "MLIR", GOOD, &some, 900, "jit MLIR: its module cannot be opened: /no/such.so");
+    expect_refused(env, "HALIDE", GOOD, &some, 860, "jit HALIDE: its module cannot be opened: /no/such.so");
     test_env_close(env);
 }

@@ -121,7 +121,7 @@ MLIR_DIALECTS = ('Arith', 'Func', 'LLVM', 'Math', 'NVVM', 'SCF', 'Vector')
 BACKEND_LIBRARIES = {
     'mlir': {'mlir-c/%s.h' % part for part in ('Conversion', 'Diagnostics', 'IR', 'Pass', 'RegisterEverything')}
             | {'mlir-c/Dialect/%s.h' % part for part in MLIR_DIALECTS},
-    'halide': {'Halide.h', 'algorithm', 'cstdlib', 'cstring', 'exception', 'map', 'sstream', 'stdexcept', 'string', 'utility', 'vector'},
+    'halide': {'Halide.h', 'algorithm', 'cstdlib', 'cstring', 'exception', 'map', 'new', 'sstream', 'stdexcept', 'string', 'utility', 'vector'},
     'cpu': {'dnnl.h', 'omp.h', 'sanitizer/tsan_interface.h'},
     'cuda': {'cuda.h', 'cuda_runtime.h', 'cuda_runtime_api.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
 }
@@ -160,6 +160,6 @@ LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
     poll.h pthread.h sched.h spawn.h strings.h unistd.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
     sys/time.h sys/types.h sys/utsname.h sys/wait.h termios.h'''.split())
-GENERATED = {'halide_hash.h', 'mlir_hash.h', 'ebb_build.h', 'probe_models.h', 'report_page.h'}
+GENERATED = {'functions_hash.h', 'halide_hash.h', 'mlir_hash.h', 'ebb_build.h', 'probe_models.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples
 PYTHON_LIBRARIES = {'Python.h'}  # of the package

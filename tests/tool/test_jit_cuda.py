@@ -61,7 +61,7 @@ def without_a_compiler_ops_run_one_by_one(t):
                                     (UNAVAILABLE, b"jit LLVM is not of the device cuda: it has NVRTC", env, "--jit", "LLVM"),
                                     (UNAVAILABLE, b"jit MLIR: its module cannot be opened: /nowhere.so",
                                      {**env, "MGB_JIT_BACKEND": "MLIR", "EBB_MLIR_MODULE": "/nowhere.so"}),
-                                    (UNAVAILABLE, b"jit HALIDE makes no code for the twin", env, "--jit", "HALIDE"),
+                                    (UNAVAILABLE, b"jit HALIDE: it makes code for sm_75 to sm_86, and this device is of sm_90", env, "--jit", "HALIDE"),
                                     (USAGE, b'jit "TCC" is not known', env, "--jit", "TCC")):
         done = t.ebb_run(*RUN, "--opt-level", "3", *args, code=code, env=env)
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
@@ -81,6 +81,8 @@ def a_described_device_is_taken_to_have_a_compiler(t):
     holds(plans[1]["time_ns"] < plans[0]["time_ns"], [plan["time_ns"] for plan in plans])
     for name in "NVRTC", "MLIR":
         t.json("plan", "gated.ebb", "--device", "gpu.json", "--opt-level", "3", "--jit", name, env=env)
+    done = t.ebb_run("plan", "gated.ebb", "--device", "gpu.json", "--opt-level", "3", "--jit", "HALIDE", env=env, code=UNAVAILABLE)
+    holds(done.stderr.count(b"\n") == 1 and b"to sm_86, and this device is of sm_90: take NVRTC or MLIR" in done.stderr, done.stderr)
 
 
 def doctor_tells_of_it(t):

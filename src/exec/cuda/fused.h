@@ -5,15 +5,17 @@
  *                                        \--> its compile --^
  *
  *     compiler   nvrtc.c: libnvrtc, opened by dlopen; in tests the host's C compiler, of the same text
- *                mlir.c:  libebb_mlir.so (exec/code_module.h), then CUDA's linker (jitlink.c); by name only
+ *                code_modules.c: MLIR's and Halide's modules (exec/code_module.h), then CUDA's linker
+ *                (jitlink.c); by name only
  *     text       NVRTC: kernels/fused.h and what it includes, as one file without comments (text.py), and
- * the body (fused_text.c). MLIR: mlir_text.c code       by the hash of text, compiler, options and
- * architecture: made once a backend, and once for all processes that share a shelf
+ *                the body (fused_text.c); the others: mlir_text.c, halide_text.c
+ *     code       by the hash of text, compiler, options and architecture: made once a backend, and once for
+ *                all processes that share a shelf
  *
- * Each step calls what its op's own kernel calls (kernels/pointwise.h; in MLIR its operations, in their
- * order), and rounds as that one stores. So the bits are those of the steps' ops run one by one, as far as
- * both are compiled alike: for one architecture, without contraction, by one version of the compiler
- * (docs/decisions/0080).
+ * Each step calls what its op's own kernel calls (kernels/pointwise.h; in MLIR and Halide its operations,
+ * in their order), and rounds as that one stores. So the bits are those of the steps' ops run one by one,
+ * as far as both are compiled alike: for one architecture, without contraction, by one version of the
+ * compiler (docs/decisions/0080).
  *
  * A text knows no shapes, but whether they have 2^32 places: strides are arguments, so that equal chains of
  * other shapes are one kernel. Sums that a body gives beside its results are launches of bias_grad's
@@ -56,15 +58,26 @@ EBB_CHECKED ebb_status cuda_compiler_open(ebb_env *env, const char *name, int32_
 EBB_CHECKED ebb_status cuda_nvrtc_open(ebb_env *env, int major, int minor, int32_t compute,
                                        cuda_compiler **out);
 
-/* MLIR, for devices of compute capability 7.5 and later (mlir.c). functions: CUDA's libdevice, borrowed, of
- * the nvcc that compiled the kernels, or of 0 bytes: this build has none. */
-typedef struct cuda_bitcode {
+/* CUDA's functions, as the nvcc that compiled the kernels has them: LLVM's bitcode (libdevice), and PTX
+ * (functions.cu). Each has a 0 behind it that is not counted; of 0 bytes: this build has none. */
+typedef struct cuda_bytes {
     const char *at;
     size_t n;
-} cuda_bitcode;
-cuda_bitcode cuda_libdevice(void); /* this build's (libdevice.c) */
-EBB_CHECKED ebb_status cuda_mlir_open(ebb_env *env, int major, cuda_bitcode functions, int32_t compute,
+} cuda_bytes;
+typedef struct cuda_functions {
+    cuda_bytes bitcode, ptx;
+} cuda_functions;
+cuda_functions cuda_functions_here(void); /* this build's (functions.c) */
+
+/* MLIR or HALIDE, for devices of compute capability 7.5 and later, of the latter to 8.6 (code_modules.c).
+ * major: of CUDA; functions: borrowed. */
+EBB_CHECKED ebb_status cuda_code_open(ebb_env *env, const char *name, int major,
+                                      const cuda_functions *functions, int32_t compute,
                                       cuda_compiler **out);
+
+/* Whether one of this name makes code for such devices; of no other name anything is known.
+ * EBB_UNAVAILABLE: it does not. */
+EBB_CHECKED ebb_status cuda_code_serves(ebb_env *env, const char *name, int32_t compute);
 
 /* CUDA's linker libnvJitLink, of a major version, opened by dlopen (jitlink.c). */
 typedef struct cuda_linker cuda_linker;
@@ -75,9 +88,9 @@ void cuda_linker_close(cuda_linker *linker); /* NULL is allowed */
 void cuda_linker_key(const cuda_linker *linker, ebb_hash *key);
 /* "nvJitLink 13.0" */
 void cuda_linker_version(const cuda_linker *linker, char version[EBB_EMITTER_TEXT]);
-/* A CUBIN of PTX, n_ptx bytes before its 0: for ebb_cfree. EBB_DEVICE: it takes it for none (why). */
-EBB_CHECKED ebb_status cuda_linker_link(cuda_linker *linker, const char *ptx, size_t n_ptx, char **out,
-                                        size_t *n);
+/* A CUBIN of texts in PTX, n_texts of them: for ebb_cfree. EBB_DEVICE: it takes them for none (why). */
+EBB_CHECKED ebb_status cuda_linker_link(cuda_linker *linker, const cuda_bytes *texts, size_t n_texts,
+                                        char **out, size_t *n);
 
 /* ---- what a backend has of it (code.c) ------------------------------------------------------------- */
 
@@ -107,7 +120,8 @@ EBB_CHECKED ebb_status cuda_jit_code(cuda_jit *jit, cuda_device *device, const e
 /* Of an api (exec/backend.h): compilers, with the version of what is here. */
 ebb_status cuda_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
 
-/* ---- texts (fused_text.c, mlir_text.c) ------------------------------------------------------------- */
+/* ---- texts (fused_text.c, mlir_text.c, halide_text.c)
+ * ------------------------------------------------------------- */
 
 /* All before the bodies (text.py). */
 extern const char cuda_fused_prelude[];
@@ -119,6 +133,8 @@ void cuda_fused_write(const cuda_compiler *compiler, ebb_text *text, const ebb_c
 /* The same in MLIR, for a device of this compute capability; 0: for a host, where a C compiler has the
  * functions that it calls and it is cuda_fused(args, block, thread). */
 void cuda_mlir_write(ebb_text *text, int32_t compute, const ebb_call *call, const ebb_fused_body *body);
+/* The same as lines that the module of Halide reads; no device has another text. */
+void cuda_halide_write(ebb_text *text, int32_t compute, const ebb_call *call, const ebb_fused_body *body);
 /* Its arguments, but for addresses. */
 void cuda_fused_arguments(const ebb_call *call, const ebb_fused_body *body, cuda_fused_args *out);
 

@@ -67,10 +67,8 @@ ebb_status cuda_compiler_open(ebb_env *env, const char *name, int32_t compute, c
     *out = NULL;
     if (strcmp(name, "NVRTC") == 0)
         return cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, compute, out);
-    if (strcmp(name, "MLIR") == 0)
-        return cuda_mlir_open(env, CUDA_NVCC_MAJOR, cuda_libdevice(), compute, out);
-    return ebb_fail(env, EBB_UNAVAILABLE, "jit %s makes no code for the device cuda: take NVRTC or MLIR",
-                    name);
+    const cuda_functions functions = cuda_functions_here();
+    return cuda_code_open(env, name, CUDA_NVCC_MAJOR, &functions, compute, out);
 }
 
 EBB_MODULE_DEFINE(cuda, &ebb_backend_cuda);

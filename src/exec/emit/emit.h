@@ -1,12 +1,13 @@
 /* exec/emit/emit.h: a body (`fused`, graph/ops/fused.h) in plain operations on registers, for whoever
  * writes code of it.
  *
- *     steps.c   steps as operations, in the order of the unfused kernels: nothing is contracted or
- *                    reordered. Of what kernels of one processor compute in their own way they ask
- *     kernels        (emit_kernels): cpu/emit/kernels.c, cuda/jit/mlir_steps.c
- *     half.c    numbers of 16 bits (base/half.h): what both are written with is in emit/parts.h
- *     language       (emit_language) says an operation: LLVM's, C, Halide's (cpu/emit/in_*.c)
- *     mlir.c    and MLIR's, which both processors' code is written in
+ *     steps.c    the steps as operations, in the order of the unfused kernels: nothing is contracted or
+ *                reordered. An op that the kernels of one processor compute in a way of their own is written
+ *                by its emit_kernels (cpu/emit/kernels.c, cuda/jit/emit_kernels.c)
+ *     half.c     16-bit numbers (base/half.h)
+ *     mlir.c     the languages (emit_language) of MLIR and, in halide.c, of Halide, which the code of both
+ *                processors is written in; those of LLVM and C are the CPU's (cpu/emit/in_*.c)
+ *     parts.h    helpers that steps are written with
  */
 #ifndef EBB_EXEC_EMIT_H
 #define EBB_EXEC_EMIT_H
@@ -126,5 +127,12 @@ typedef struct emit_mlir_call {
     uint32_t n;
 } emit_mlir_call;
 void emit_mlir_lanes(emit *e, const emit_mlir_call *call, const emit_reg *in, emit_reg out);
+
+/* ---- lines that become Halide's -------------------------------------------------------------------- */
+
+extern const char *const emit_halide_types[EMIT_N_TYPES]; /* "f32" */
+/* Of a language. */
+void emit_halide_op(emit *e, emit_op op, const emit_reg *in, emit_reg out);
+void emit_halide_constant(emit *e, emit_reg out, uint32_t bits);
 
 #endif

@@ -207,7 +207,8 @@ const tool_flag tool_flags[] = {
      "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
      "one op"},
     {"jit", 0, TOOL_TEXT, AT(jit), COMPILED, "NAME", 0, 0, NULL,
-     "who makes code for such chains: LLVM, CC, MLIR, HALIDE or INTERP; on cuda NVRTC or MLIR (default: "
+     "who makes code for such chains: LLVM, CC, MLIR, HALIDE or INTERP; on cuda NVRTC, MLIR or HALIDE "
+     "(default: "
      "the "
      "variable MGB_JIT_BACKEND, or the first of LLVM, CC and INTERP that is there)"},
     {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",

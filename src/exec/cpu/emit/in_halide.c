@@ -11,39 +11,21 @@
  */
 #include "exec/cpu/emit/emit.h"
 
-#include <inttypes.h>
-
-static const char *const types[] = {"f32", "i32", "truth", "byte", "half"};
-
-static void op_print(emit *e, emit_op op, const emit_reg *in, emit_reg out) {
-    static const char *const names[] = {
-#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c, in_halide) #name,
-#include "exec/emit/ops.def"
-    };
-    ebb_text_add(e->text, "op %s %u", names[op], out.number);
-    for (uint32_t i = 0; i < emit_op_rows[op].n; i++) ebb_text_add(e->text, " %u", in[i].number);
-    ebb_text_add(e->text, "\n");
-}
-
-static void constant_print(emit *e, emit_reg out, uint32_t bits) {
-    ebb_text_add(e->text, "const %u %s %" PRIu32 "\n", out.number, types[out.type], bits);
-}
-
 static void call_print(emit *e, emit_function f, const emit_reg *in, emit_reg out) {
-    ebb_text_add(e->text, "call %d %u %s", (int)f, out.number, types[out.type]);
+    ebb_text_add(e->text, "call %d %u %s", (int)f, out.number, emit_halide_types[out.type]);
     for (uint32_t i = 0; i < emit_function_rows[f].n; i++) ebb_text_add(e->text, " %u", in[i].number);
     ebb_text_add(e->text, "\n");
 }
 
-static const emit_language language = {op_print, constant_print, call_print};
+static const emit_language language = {emit_halide_op, emit_halide_constant, call_print};
 
 static void loop_write(emit *e, const cpu_fused *f) {
     emit_reg operand[EBB_FUSED_OPERANDS], stored[EBB_FUSED_RESULTS];
     ebb_text_add(e->text, "loop %u\n", e->lanes);
     for (uint32_t i = 0; i < f->n_in; i++) {
         operand[i] = emit_new(e, emit_stored(f->in_dtype[i]));
-        ebb_text_add(e->text, "load %u %s %u %s\n", operand[i].number, types[operand[i].type], i,
-                     f->load[i] == EBB_FUSED_ONE ? "one" : "each");
+        ebb_text_add(e->text, "load %u %s %u %s\n", operand[i].number, emit_halide_types[operand[i].type],
+                     i, f->load[i] == EBB_FUSED_ONE ? "one" : "each");
     }
     emit_unit_body(e, f, operand, stored);
     for (uint32_t o = 0; o < f->body.n_out; o++)

@@ -35,7 +35,8 @@ ebb_status cuda_jit_open(cuda_jit *jit, ebb_env *env, int32_t compute) {
 
 ebb_status cuda_backend_jit(cuda_backend *cuda, const char *jit) {
     ebb_env *env = cuda->base.env;
-    const ebb_status status = name_find(env, jit, &cuda->jit.name);
+    ebb_status status = name_find(env, jit, &cuda->jit.name);
+    if (!status && jit) status = cuda_code_serves(env, jit, cuda->description.compute);
     if (status || !jit || !cuda->device) return status;
     return cuda_jit_open(&cuda->jit, env, cuda->description.compute);
 }

@@ -134,7 +134,8 @@ static ebb_status cubin_of(cuda_linker *l, void *link, char **out, size_t *n) {
                 : ebb_fail(l->env, EBB_DEVICE, "%s: no code: it has no bytes", l->of);
 }
 
-ebb_status cuda_linker_link(cuda_linker *l, const char *ptx, size_t n_ptx, char **out, size_t *n) {
+ebb_status cuda_linker_link(cuda_linker *l, const cuda_bytes *texts, size_t n_texts, char **out,
+                            size_t *n) {
     enum { PTX = 2 }; /* NVJITLINK_INPUT_PTX */
     const char *all[EBB_COUNT(options) + 1] = {l->architecture};
     char said[300];
@@ -145,7 +146,9 @@ ebb_status cuda_linker_link(cuda_linker *l, const char *ptx, size_t n_ptx, char 
     if (code)
         return ebb_fail(l->env, EBB_DEVICE, "%s: nvJitLink %u.%u links nothing for %s: its error %d", l->of,
                         l->major, l->minor, l->architecture + strlen("-arch="), code);
-    code = l->nvJitLinkAddData(link, PTX, ptx, n_ptx + 1, "body.ptx");
+    for (size_t k = 0; k < n_texts && !code; k++)
+        code =
+            l->nvJitLinkAddData(link, PTX, texts[k].at, texts[k].n + 1, k ? "functions.ptx" : "body.ptx");
     if (!code) code = l->nvJitLinkComplete(link);
     log_tell(l, link, l->nvJitLinkGetInfoLogSize, l->nvJitLinkGetInfoLog, said, sizeof said);
     if (code) log_tell(l, link, l->nvJitLinkGetErrorLogSize, l->nvJitLinkGetErrorLog, said, sizeof said);

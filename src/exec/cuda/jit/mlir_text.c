@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 enum { SIDE = CUDA_FUSED_SIDE };
-static const emit_language language = {emit_mlir_op, emit_mlir_constant, cuda_mlir_call};
 
 /* ---- operands and results ---------------------------------------------------------------------------- */
 
@@ -192,7 +191,10 @@ static void function_write(emit *e, const ebb_call *call, const ebb_fused_body *
 }
 
 void cuda_mlir_write(ebb_text *text, int32_t compute, const ebb_call *call, const ebb_fused_body *body) {
-    emit e = {.text = text, .language = &language, .kernels = &cuda_mlir_kernels, .compute = compute};
+    emit e = {.text = text,
+              .language = &cuda_mlir_language.base,
+              .kernels = &cuda_mlir_kernels,
+              .compute = compute};
     cuda_mlir_called(text, compute, ebb_type_count(&body->step[body->out[0]].type) > UINT32_MAX);
     function_write(&e, call, body, compute ? "private @cuda_fused_body" : "@cuda_fused");
     if (compute == 0) return;

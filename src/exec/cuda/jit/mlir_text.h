@@ -4,14 +4,12 @@
 #ifndef EBB_EXEC_CUDA_MLIR_TEXT_H
 #define EBB_EXEC_CUDA_MLIR_TEXT_H
 
-#include "exec/cuda/kernels/fused.h"
-#include "exec/emit/emit.h"
+#include "exec/cuda/jit/emit_kernels.h"
 
 enum { CUDA_MLIR_BF16 = 800 }; /* compute capability that rounds to bf16 in one instruction */
 
 extern const emit_kernels cuda_mlir_kernels;
-/* Of a language. */
-void cuda_mlir_call(emit *e, emit_function f, const emit_reg *in, emit_reg out);
+extern const cuda_language cuda_mlir_language;
 /* All that bodies call (mlir_called.c); wide: places may be 2^32 or more. */
 void cuda_mlir_called(ebb_text *text, int32_t compute, bool wide);
 

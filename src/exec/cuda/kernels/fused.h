@@ -31,6 +31,7 @@ typedef struct cuda_fused_args {
     int32_t quads;                      /* bit i: operand i's 4 elements are as far apart as those of its
                                            walk's last dimension */
     float number[2 * CUDA_FUSED_STEPS]; /* two of each step */
+    uint32_t zero;                      /* 0, which no compiler knows (halide/ptx.cpp) */
 } cuda_fused_args;
 
 /* Where a thread's first element is, and how many are left from there on. */
