@@ -40,16 +40,25 @@ static void change_some(const ebb_space *space, ebb_rng *rng, ebb_rescorer *resc
     }
 }
 
-/* A change of which time alone is asked for, and that is taken back: as annealing does with most. */
-static void glance(const bench *b, ebb_rng *rng, ebb_rescorer *rescorer, uint8_t *genes) {
+/* A change that is taken back as annealing does, mostly after its time alone was asked for; or gene by
+ * gene, or together with another. */
+static void glance(const bench *b, ebb_rng *rng, ebb_rescorer *rescorer, int64_t limit, uint8_t *genes) {
+    const uint32_t how = ebb_rng_below(rng, 4);
     memcpy(genes, ebb_rescorer_genes(rescorer), b->space->n_genes);
+    if (how > 0) ebb_rescorer_mark(rescorer);
     change_some(b->space, rng, rescorer, 1 + ebb_rng_below(rng, 3));
-    ebb_score now = ebb_rescorer_time(rescorer);
+    ebb_score now = how == 1 ? ebb_rescorer_score(rescorer, limit) : ebb_rescorer_time(rescorer);
     ebb_score whole = ebb_score_time(b->scorer, ebb_rescorer_genes(rescorer));
     cr_assert_eq(now.valid, whole.valid);
     if (whole.valid) cr_assert_eq(now.time_ns, whole.time_ns);
     if (whole.valid) cr_assert_eq(now.n_steps, whole.n_steps);
-    for (uint32_t k = 0; k < b->space->n_genes; k++) ebb_rescorer_set(rescorer, k, genes[k]);
+    if (how == 3) change_some(b->space, rng, rescorer, 2); /* not even looked at, or after a score */
+    if (how == 3 && ebb_rng_below(rng, 2)) (void)ebb_rescorer_score(rescorer, limit);
+    if (how > 0)
+        ebb_rescorer_back(rescorer, genes);
+    else
+        for (uint32_t k = 0; k < b->space->n_genes; k++) ebb_rescorer_set(rescorer, k, genes[k]);
+    cr_assert_arr_eq(ebb_rescorer_genes(rescorer), genes, b->space->n_genes);
 }
 
 static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
@@ -72,7 +81,7 @@ static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
         for (uint32_t k = 0; k < N_CHANGES; k++) {
             compare(&b, rescorer, limit, seed, k, sum);
             change_some(b.space, &rng, rescorer, 1 + ebb_rng_below(&rng, 3));
-            for (uint32_t n = ebb_rng_below(&rng, 3); n > 0; n--) glance(&b, &rng, rescorer, genes);
+            for (uint32_t n = ebb_rng_below(&rng, 3); n > 0; n--) glance(&b, &rng, rescorer, limit, genes);
         }
         sum->n_applied++;
         ebb_cfree(env, genes, b.space->n_genes, 1);

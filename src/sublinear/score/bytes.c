@@ -45,19 +45,32 @@ static void add_span(ebb_rescorer *r, uint32_t p, uint32_t end, int64_t bytes) {
     }
 }
 
-static void stretch(ebb_rescorer *r, uint32_t id) {
+/* The root's bytes are in span up to now. */
+static void count_until(ebb_rescorer *r, uint32_t id, int32_t now) {
     ebb_rescore_life *life = &r->lives[id];
-    bool counts = !life->dead && life->root == id;
-    int32_t from = life->pos + 1, old = life->counted;
-    life->dirty = false;
-    life->end = end_of(r, id);
-    int32_t now = counts ? life->end : EBB_UNCOUNTED;
-    if (now == old) return;
-    int32_t a = old > from ? old : from, b = now > from ? now : from;
-    int64_t bytes = bytes_of(r, id);
+    const int32_t from = life->pos + 1, old = life->counted;
+    const int32_t a = old > from ? old : from, b = now > from ? now : from;
+    const int64_t bytes = bytes_of(r, id);
     if (a < b) add_span(r, (uint32_t)a, (uint32_t)b, bytes);
     if (b < a) add_span(r, (uint32_t)b, (uint32_t)a, -bytes);
     life->counted = now;
+}
+
+void ebb_rescore_unstretch(ebb_rescorer *r, uint32_t id, int32_t counted, int32_t end) {
+    count_until(r, id, counted);
+    r->lives[id].end = end;
+}
+
+static void stretch(ebb_rescorer *r, uint32_t id) {
+    ebb_rescore_life *life = &r->lives[id];
+    const bool counts = !life->dead && life->root == id;
+    const int32_t old = life->counted, old_end = life->end;
+    life->dirty = false;
+    life->end = end_of(r, id);
+    const int32_t now = counts ? life->end : EBB_UNCOUNTED;
+    if (now != old || life->end != old_end) ebb_rescore_note(r, EBB_NOTE_STRETCHED, id, old, old_end);
+    if (now == old) return;
+    count_until(r, id, now);
     if (old != EBB_UNCOUNTED) ebb_rescore_mark_sweep(r, old);
     if (now != EBB_UNCOUNTED) ebb_rescore_mark_sweep(r, now);
 }
@@ -166,6 +179,12 @@ static int64_t leaving(const ebb_rescorer *r, const ebb_round *round, uint32_t p
     return sum;
 }
 
+static void note_swept(ebb_rescorer *r, uint32_t p) {
+    const uint32_t n = r->journal.n;
+    ebb_rescore_note(r, EBB_NOTE_SWEPT, p, 0, 0);
+    if (r->journal.on) r->journal.notes[n].bytes = r->inner[p];
+}
+
 static void sweep(ebb_rescorer *r, uint32_t p) {
     const ebb_round *round = &r->rounds[p];
     int64_t live = leaving(r, round, p), most = INT64_MIN / 2;
@@ -182,6 +201,8 @@ static void sweep(ebb_rescorer *r, uint32_t p) {
         s.reads += s.way->n_in;
         s.made += s.op->n_out;
     }
+    if (r->inner[p] == most) return;
+    note_swept(r, p);
     r->inner[p] = most;
     r->blocks[p / EBB_BLOCK].dirty = true;
 }
@@ -190,6 +211,7 @@ void ebb_rescore_bytes(ebb_rescorer *r) {
     for (uint32_t k = 0; k < r->n_dirty_roots; k++) stretch(r, r->dirty_roots[k]);
     r->n_dirty_roots = 0;
     for (uint32_t k = 0; k < r->n_dead; k++) r->free_lives[r->n_free_lives++] = r->dead[k];
+    if (r->n_dead > 0) ebb_rescore_note(r, EBB_NOTE_FREED, r->n_dead, 0, 0);
     r->n_dead = 0;
     for (uint32_t k = 0; k < r->n_sweeps; k++) {
         sweep(r, r->sweeps[k]);

@@ -53,6 +53,7 @@ static void change_waiting(ebb_rescorer *r, ebb_id op) {
 static void set_gap(ebb_rescorer *r, uint32_t gene, uint8_t state) {
     const ebb_space_value *v = &r->space->values[r->space->genes[gene].subject];
     bool first = gene == v->first_gap, waited = first && ebb_space_waits(r->space, r->genes, v->producer);
+    ebb_rescore_note(r, EBB_NOTE_GENE, gene, r->genes[gene], 0);
     r->genes[gene] = state;
     if (r->broken) return;
     change_gap(r, gene);
@@ -78,6 +79,7 @@ void ebb_rescorer_set(ebb_rescorer *r, uint32_t gene, uint8_t state) {
         set_gap(r, gene, state);
         return;
     }
+    ebb_rescore_note(r, EBB_NOTE_GENE, gene, r->genes[gene], 0);
     r->genes[gene] = state;
     if (r->broken) return; /* everything is looked at anyway */
     if (g->kind == EBB_GENE_LAZY)

@@ -10,6 +10,14 @@ void ebb_evaluator_set(ebb_evaluator *e, uint32_t gene, uint8_t state) {
     if (e->rescorer) ebb_rescorer_set(e->rescorer, gene, state);
 }
 
+void ebb_evaluator_mark(ebb_evaluator *e) {
+    if (e->rescorer) ebb_rescorer_mark(e->rescorer);
+}
+
+void ebb_evaluator_back(ebb_evaluator *e) {
+    if (e->rescorer) ebb_rescorer_back(e->rescorer, e->genes);
+}
+
 ebb_score ebb_evaluator_score(ebb_evaluator *e, int64_t limit_bytes) {
     ebb_score score = ebb_evaluator_time(e);
     ebb_evaluator_bytes(e, limit_bytes, &score);

@@ -50,6 +50,7 @@ void ebb_ids_erase(ebb_ids *list, uint32_t id) {
 }
 
 void ebb_ids_assign(ebb_ids_pool *pool, ebb_ids *list, const uint32_t *from, uint32_t n) {
+    list->n = 0;
     if (!ebb_ids_reserve(pool, list, n)) return;
     if (n > 0) memcpy(list->at, from, n * sizeof(*from));
     list->n = n;

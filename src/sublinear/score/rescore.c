@@ -58,6 +58,13 @@ static bool grow(ebb_rescorer *r) {
     return true;
 }
 
+void ebb_rescore_enlist(ebb_rescorer *r, uint32_t id) {
+    ebb_ids *list = &r->lives_of[r->lives[id].value];
+    uint32_t k = list->n++;
+    for (; k > 0 && r->lives[list->at[k - 1]].pos > r->lives[id].pos; k--) list->at[k] = list->at[k - 1];
+    list->at[k] = id;
+}
+
 uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos) {
     ebb_ids *list = &r->lives_of[value];
     if (r->n_free_lives == 0 && r->n_lives == r->max_lives && !grow(r)) r->pool.failed = true;
@@ -70,9 +77,8 @@ uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos) {
                                .counted = EBB_UNCOUNTED,
                                .at_start = true,
                                .touches = {life->touches.at, 0, life->touches.cap}};
-    uint32_t k = list->n++;
-    for (; k > 0 && r->lives[list->at[k - 1]].pos > pos; k--) list->at[k] = list->at[k - 1];
-    list->at[k] = id;
+    ebb_rescore_enlist(r, id);
+    ebb_rescore_note(r, EBB_NOTE_MADE, id, 0, 0);
     if (life->root == id) ebb_rescore_mark_root(r, id);
     return id;
 }
@@ -92,6 +98,10 @@ static void find_replaced(ebb_rescorer *r) {
         }
 }
 
+/* What is noted at most; a candidate that changes more is taken back by running everything again. */
+#define NOTES_AN_OP 16
+#define MIN_NOTES   4096
+
 static bool reserve(ebb_rescorer *r) {
     const ebb_space *s = r->space;
     ebb_arena *a = &r->arena;
@@ -110,11 +120,17 @@ static bool reserve(ebb_rescorer *r) {
     r->value_life = EBB_NEW(a, uint32_t, s->n_values);
     r->value_mark = EBB_NEW(a, uint32_t, s->n_values);
     r->stack = EBB_NEW(a, ebb_frame, s->n_ops + 1);
+    r->journal.max = NOTES_AN_OP * s->n_ops + MIN_NOTES;
+    r->journal.notes = EBB_NEW(a, ebb_note, r->journal.max);
+    r->journal.rounds = EBB_NEW(a, ebb_round, s->n_ops);
+    r->journal.blocks = EBB_NEW(a, ebb_block, s->n_ops / EBB_BLOCK + 1);
     bool ok = r->genes && r->replaced && r->rounds && r->asks && r->lives_of && r->span && r->inner &&
               r->blocks && r->queue && r->sweeps && r->to_sweep && r->value_epoch && r->value_life &&
-              r->value_mark && r->stack && grow(r);
+              r->value_mark && r->stack && r->journal.notes && r->journal.rounds && r->journal.blocks &&
+              grow(r);
     if (!ok) return false;
     memset(r->rounds, 0, s->n_ops * sizeof(*r->rounds));
+    memset(r->journal.rounds, 0, s->n_ops * sizeof(*r->journal.rounds));
     memset(r->asks, 0, s->n_values * sizeof(*r->asks));
     memset(r->lives_of, 0, s->n_values * sizeof(*r->lives_of));
     memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
@@ -191,9 +207,10 @@ static void start_over(ebb_rescorer *r) {
     }
     for (uint32_t b = 0; b <= s->n_ops / EBB_BLOCK; b++) r->blocks[b] = (ebb_block){.dirty = true};
     memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
+    r->journal.on = false;
     r->n_lives = r->n_free_lives = r->n_dirty_roots = r->n_dead = r->n_sweeps = 0;
-    r->time_ns = r->n_steps = r->n_reads = r->n_invalid = 0;
-    r->n_made = s->n_givens;
+    r->sums.time_ns = r->sums.n_steps = r->sums.n_reads = r->sums.n_invalid = 0;
+    r->sums.n_made = s->n_givens;
     r->broken = false;
     for (uint32_t k = 0; k < s->n_givens; k++)
         if (ebb_rescore_new_life(r, s->givens[k], EBB_GIVEN_POS) == EBB_NONE) return;
@@ -214,9 +231,9 @@ ebb_score ebb_rescorer_time(ebb_rescorer *r) {
         start_over(r);
         settle(r);
     }
-    return (ebb_score){.valid = !r->broken && !r->pool.failed && r->n_invalid == 0,
-                       .time_ns = r->time_ns,
-                       .n_steps = (uint32_t)r->n_steps};
+    return (ebb_score){.valid = !r->broken && !r->pool.failed && r->sums.n_invalid == 0,
+                       .time_ns = r->sums.time_ns,
+                       .n_steps = (uint32_t)r->sums.n_steps};
 }
 
 ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {

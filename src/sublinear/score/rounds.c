@@ -79,7 +79,10 @@ static void lay_view(ebb_rescorer *r, ebb_view view, const uint32_t *reads, cons
     ebb_rescore_life *life = &r->lives[made[view.out]];
     const ebb_rescore_life *base = &r->lives[reads[view.in]];
     if (r->space->values[life->value].bytes == 0 || base->root == EBB_NONE) return;
-    life->at_start = base->at_start && view.offset_bytes == 0;
+    const bool at_start = base->at_start && view.offset_bytes == 0;
+    if (life->root == base->root && life->at_start == at_start) return;
+    ebb_rescore_note(r, EBB_NOTE_VIEW, made[view.out], (int32_t)life->root, life->at_start);
+    life->at_start = at_start;
     if (life->root == base->root) return;
     if (r->space->values[life->value].output) { /* made once, by its base op */
         if (life->root != made[view.out]) r->lives[life->root].pins--;
@@ -99,9 +102,9 @@ static bool emit(ebb_rescorer *r, ebb_round *round, ebb_id op_id, int32_t p) {
     const ebb_space_op *op = &space->ops[op_id];
     const ebb_space_way *way = ebb_rescore_way(r, op_id);
     uint32_t first_read = r->reads.n, first_made = r->made.n;
-    if (r->n_steps + r->steps.n >= space->step_limit ||
-        r->n_reads + r->reads.n + way->n_in > space->read_limit ||
-        r->n_made + r->made.n + op->n_out > space->life_limit)
+    if (r->sums.n_steps + r->steps.n >= space->step_limit ||
+        r->sums.n_reads + r->reads.n + way->n_in > space->read_limit ||
+        r->sums.n_made + r->made.n + op->n_out > space->life_limit)
         return !(r->broken = true);
     push(r, &r->steps, op_id);
     round->time_ns += way->time_ns;
@@ -194,12 +197,18 @@ static void settle_reads(ebb_rescorer *r, const ebb_round *round, uint32_t p) {
         r->value_mark[r->lives[round->reads.at[k]].value] = before;
     for (uint32_t k = 0; k < r->reads.n; k++) {
         const ebb_id value = r->lives[r->reads.at[k]].value;
-        if (r->value_mark[value] < before) ebb_ids_insert(&r->pool, &r->asks[value], p);
+        if (r->value_mark[value] < before) {
+            ebb_ids_insert(&r->pool, &r->asks[value], p);
+            ebb_rescore_note(r, EBB_NOTE_ASKED, value, (int32_t)p, 0);
+        }
         r->value_mark[value] = seen;
     }
     for (uint32_t k = 0; k < round->reads.n; k++) {
         const ebb_id value = r->lives[round->reads.at[k]].value;
-        if (r->value_mark[value] == before) ebb_ids_erase(&r->asks[value], p);
+        if (r->value_mark[value] != before) continue;
+        ebb_ids_erase(&r->asks[value], p);
+        ebb_rescore_note(r, EBB_NOTE_NOT_ASKED, value, (int32_t)p, 0);
+        r->value_mark[value] = seen;
     }
 }
 
@@ -211,12 +220,14 @@ static void settle_touches(ebb_rescorer *r, const ebb_round *round, uint32_t p) 
             continue;
         }
         ebb_ids_erase(&r->lives[root].touches, p);
+        ebb_rescore_note(r, EBB_NOTE_NOT_TOUCHED, root, (int32_t)p, 0);
         ebb_rescore_mark_root(r, root);
     }
     for (uint32_t k = 0; k < r->touched.n; k++) {
         uint32_t root = r->touched.at[k];
         if (r->life_mark[root] != 2 * r->epoch) continue;
         ebb_ids_insert(&r->pool, &r->lives[root].touches, p);
+        ebb_rescore_note(r, EBB_NOTE_TOUCHED, root, (int32_t)p, 0);
         ebb_rescore_mark_root(r, root);
     }
 }
@@ -233,6 +244,7 @@ static void settle_made(ebb_rescorer *r, const ebb_round *round, int32_t p) {
         memmove(list->at + at, list->at + at + 1, (list->n - at - 1) * sizeof(*list->at));
         list->n--;
         life->dead = true;
+        ebb_rescore_note(r, EBB_NOTE_NOT_MADE, id, 0, 0);
         r->dead[r->n_dead++] = id;
         if (life->root == id) ebb_rescore_mark_root(r, id);
         queue_after(r, life->value, p);
@@ -245,28 +257,30 @@ static bool same(const ebb_ids *a, const ebb_ids *b) {
 
 void ebb_rescore_round(ebb_rescorer *r, uint32_t position) {
     ebb_round *round = &r->rounds[position], now = {0};
-    r->n_steps -= round->steps.n;
-    r->n_reads -= round->reads.n;
-    r->n_made -= round->made.n;
+    r->sums.n_steps -= round->steps.n;
+    r->sums.n_reads -= round->reads.n;
+    r->sums.n_made -= round->made.n;
     if (!run(r, &now, position)) return;
-    r->n_steps += r->steps.n;
-    r->n_reads += r->reads.n;
-    r->n_made += r->made.n;
-    r->time_ns += now.time_ns - round->time_ns;
-    r->n_invalid += now.invalid - round->invalid;
-    round->time_ns = now.time_ns;
-    round->invalid = now.invalid;
+    r->sums.n_steps += r->steps.n;
+    r->sums.n_reads += r->reads.n;
+    r->sums.n_made += r->made.n;
     const bool same_reads = same(&r->reads, &round->reads);
     list_touched(r);
     if (!same_reads) settle_reads(r, round, position);
-    bool as_before = same_reads && same(&r->steps, &round->steps) && same(&r->touched, &round->touched) &&
-                     same(&r->made, &round->made);
+    const bool as_before = same_reads && now.time_ns == round->time_ns && now.invalid == round->invalid &&
+                           same(&r->steps, &round->steps) && same(&r->touched, &round->touched) &&
+                           same(&r->made, &round->made);
     if (as_before) return;
-    settle_touches(r, round, position);
-    settle_made(r, round, (int32_t)position);
+    const ebb_round *before = ebb_rescore_replace_round(r, position);
+    r->sums.time_ns += now.time_ns - before->time_ns;
+    r->sums.n_invalid += now.invalid - before->invalid;
+    settle_touches(r, before, position);
+    settle_made(r, before, (int32_t)position);
     ebb_ids_assign(&r->pool, &round->steps, r->steps.at, r->steps.n);
     ebb_ids_assign(&r->pool, &round->reads, r->reads.at, r->reads.n);
     ebb_ids_assign(&r->pool, &round->made, r->made.at, r->made.n);
     ebb_ids_assign(&r->pool, &round->touched, r->touched.at, r->touched.n);
+    round->time_ns = now.time_ns;
+    round->invalid = now.invalid;
     ebb_rescore_mark_sweep(r, position);
 }

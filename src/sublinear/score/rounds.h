@@ -59,6 +59,50 @@ typedef struct ebb_block {
     bool dirty;     /* most is to be found again */
 } ebb_block;
 
+/* Of all rounds. */
+typedef struct ebb_rescore_sums {
+    int64_t time_ns, n_steps, n_reads, n_made, n_invalid;
+} ebb_rescore_sums;
+
+/* ---- what was changed since the mark (journal.c) ------------------------------------------------------
+ */
+
+typedef enum ebb_note_kind {                     /* id; a, b: what it was before */
+                             EBB_NOTE_GENE,      /* gene; state */
+                             EBB_NOTE_ROUND,     /* position; in the journal's rounds */
+                             EBB_NOTE_ASKED,     /* value; a: position of a round that reads it now, .. */
+                             EBB_NOTE_NOT_ASKED, /* .. or no longer does */
+                             EBB_NOTE_TOUCHED,   /* root; a: likewise */
+                             EBB_NOTE_NOT_TOUCHED,
+                             EBB_NOTE_MADE,      /* life */
+                             EBB_NOTE_NOT_MADE,  /* life; dead, perhaps freed */
+                             EBB_NOTE_VIEW,      /* life; root, at_start */
+                             EBB_NOTE_FREED,     /* so many lives */
+                             EBB_NOTE_STRETCHED, /* root; counted, end */
+                             EBB_NOTE_SWEPT,     /* position; bytes: inner */
+} ebb_note_kind;
+
+typedef struct ebb_note {
+    ebb_note_kind kind;
+    uint32_t id;
+    union {
+        struct {
+            int32_t a, b;
+        };
+        int64_t bytes;
+    };
+} ebb_note;
+
+typedef struct ebb_journal {
+    bool on; /* there is a mark, and all since is noted */
+    ebb_note *notes;
+    uint32_t n, max;
+    ebb_round *rounds; /* [n_ops], as they were; those from n_rounds on lend their lists */
+    uint32_t n_rounds;
+    ebb_block *blocks; /* at the mark */
+    ebb_rescore_sums sums;
+} ebb_journal;
+
 struct ebb_rescorer {
     ebb_env *env;
     const ebb_space *space;
@@ -76,7 +120,7 @@ struct ebb_rescorer {
         *span; /* per position: bytes of storages made before it and touched after it, less its block's */
     ebb_block *blocks;
     int64_t *inner; /* per position: most bytes that its round has beside those; INT64_MIN / 2: no step */
-    int64_t time_ns, n_steps, n_reads, n_made, n_invalid;
+    ebb_rescore_sums sums;
     bool broken; /* too many steps at once: load again */
     /* work */
     uint64_t *queue; /* bit per position: its round is to be looked at */
@@ -89,6 +133,7 @@ struct ebb_rescorer {
     uint32_t *life_mark, *life_made, *life_step, *life_taken; /* per life */
     ebb_frame *stack;
     ebb_ids steps, reads, made, touched; /* of the round being run */
+    ebb_journal journal;
 };
 
 static inline const ebb_space_way *ebb_rescore_way(const ebb_rescorer *r, ebb_id op) {
@@ -110,5 +155,12 @@ void ebb_rescore_peak(ebb_rescorer *r, int64_t limit_bytes, ebb_score *score);
 void ebb_rescore_mark_sweep(ebb_rescorer *r, int64_t position);
 uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos); /* EBB_NONE: no memory */
 void ebb_rescore_mark_root(ebb_rescorer *r, uint32_t root);
+/* Among the lives of its value, by position. Room for it is reserved. */
+void ebb_rescore_enlist(ebb_rescorer *r, uint32_t life);
+/* Its bytes reach as far as before; blocks' own figures are put back apart from this. */
+void ebb_rescore_unstretch(ebb_rescorer *r, uint32_t root, int32_t counted, int32_t end);
+void ebb_rescore_note(ebb_rescorer *r, ebb_note_kind kind, uint32_t id, int32_t a, int32_t b);
+/* The round at the position is about to be written anew, all of it. Returns it as it was. */
+ebb_round *ebb_rescore_replace_round(ebb_rescorer *r, uint32_t position);
 
 #endif

@@ -91,6 +91,11 @@ ebb_score ebb_rescorer_score(ebb_rescorer *rescorer, int64_t limit_bytes);
 /* valid, time_ns and n_steps alone, for about half of the cost: what bytes cost falls due at the next
  * score, and is saved when the genes are set back before it. */
 ebb_score ebb_rescorer_time(ebb_rescorer *rescorer);
+/* The candidate stands: what is set from here on can be taken back together, for less than another score.
+ */
+void ebb_rescorer_mark(ebb_rescorer *rescorer);
+/* Back to the candidate at the mark; genes: its genes, [n_genes]. It stays marked. */
+void ebb_rescorer_back(ebb_rescorer *rescorer, const uint8_t *genes);
 /* Memory ran out, now or earlier: scores are invalid from then on. */
 bool ebb_rescorer_failed(const ebb_rescorer *rescorer);
 
@@ -106,6 +111,10 @@ typedef struct ebb_evaluator {
 /* Takes the genes as they are now. O(steps + edges). */
 void ebb_evaluator_load(ebb_evaluator *evaluator);
 void ebb_evaluator_set(ebb_evaluator *evaluator, uint32_t gene, uint8_t state);
+/* The candidate stands, scored. */
+void ebb_evaluator_mark(ebb_evaluator *evaluator);
+/* The caller has put the genes back as they were at the mark, which stays. */
+void ebb_evaluator_back(ebb_evaluator *evaluator);
 ebb_score ebb_evaluator_score(ebb_evaluator *evaluator, int64_t limit_bytes);
 /* The same in two looks: what takes too long need not be looked at again. No gene changes in between. */
 ebb_score ebb_evaluator_time(ebb_evaluator *evaluator);

@@ -95,6 +95,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
     double now = energy(search, &score, plan);
     cooling c = cool_to(plan);
     look_at(&a, plan, &score);
+    ebb_evaluator_mark(&a.evaluator);
     for (uint32_t i = 0; i < plan->n; i++) {
         const double temperature = next_temperature(&c);
         a.n_changes = a.moved_from = a.moved_to = 0;
@@ -106,6 +107,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
         }
         look_at(&a, plan, &score);
         keep_best(&a, &score);
+        ebb_evaluator_mark(&a.evaluator);
     }
     if (ordering) ebb_scorer_set_order(a.evaluator.scorer, NULL);
 }

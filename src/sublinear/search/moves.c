@@ -33,8 +33,9 @@ void ebb_move_undo(ebb_annealer *a) {
     a->moved_to = a->moved_from;
     while (a->n_changes > 0) {
         ebb_gene_change c = a->changes[--a->n_changes];
-        ebb_evaluator_set(&a->evaluator, c.gene, c.old);
+        a->member->genes[c.gene] = c.old;
     }
+    ebb_evaluator_back(&a->evaluator);
 }
 
 static uint32_t any_gene(ebb_annealer *a) {

@@ -25,7 +25,7 @@ typedef struct ebb_annealer {
 /* Changes the member's genes or its order a little and lists the changes, possibly none. The list must be
  * empty before. */
 void ebb_move(ebb_annealer *a);
-/* Undoes the listed changes. */
+/* Undoes the listed changes, and every change to the evaluator since its mark. */
 void ebb_move_undo(ebb_annealer *a);
 
 #endif
