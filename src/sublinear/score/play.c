@@ -22,14 +22,11 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     s->reads = EBB_NEW(a, uint32_t, space->read_limit);
     s->life_value = EBB_NEW(a, ebb_id, space->life_limit);
     s->life_last = EBB_NEW(a, uint32_t, space->life_limit);
-    s->storage = EBB_NEW(a, uint32_t, space->life_limit);
-    s->storage_end = EBB_NEW(a, uint32_t, space->life_limit);
-    s->taken = EBB_NEW(a, uint32_t, space->life_limit);
-    s->storage_bytes = EBB_NEW(a, int64_t, space->life_limit);
-    s->at_start = EBB_NEW(a, bool, space->life_limit);
+    s->lies = EBB_NEW(a, ebb_lie, space->life_limit);
+    s->dying = EBB_NEW(a, int64_t, (size_t)space->step_limit + 1);
     bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions &&
               s->first_read && s->first_life && s->live && s->reads && s->life_value && s->life_last &&
-              s->storage && s->storage_end && s->taken && s->storage_bytes && s->at_start;
+              s->lies && s->dying;
     if (!ok) {
         ebb_scorer_destroy(s);
         return EBB_NO_MEMORY;

@@ -5,6 +5,15 @@
 
 #include "sublinear/score/score.h"
 
+/* Where a life lies. Facts of a storage are kept with the life that it began with. */
+typedef struct ebb_lie {
+    uint32_t storage; /* that life; EBB_NONE: no bytes */
+    uint32_t end;     /* of the storage: last step that needs it; n_steps: intact after the last */
+    uint32_t taken;   /* of the storage: 1 + step at which an output was laid in it */
+    bool at_start;    /* the life begins at its storage's first byte */
+    int64_t bytes;    /* of the storage */
+} ebb_lie;
+
 struct ebb_scorer {
     ebb_env *env;
     const ebb_space *space;
@@ -26,16 +35,14 @@ struct ebb_scorer {
     ebb_id *life_value;
     uint32_t *life_last; /* last reading step */
     uint32_t n_lives;
-    /* pass 2, per life; storage facts are kept at the storage's first life */
-    uint32_t *storage, *storage_end, *taken;
-    int64_t *storage_bytes;
-    bool *at_start; /* the life begins at its storage's first byte */
+    /* pass 2 */
+    ebb_lie *lies;  /* per life */
+    int64_t *dying; /* per step, and one after the last: bytes of storages that end there */
     int64_t *live;
     int64_t time_ns;
 };
 
 #define EBB_REPLACED (EBB_NONE - 1) /* by an update: nothing can bring this value back */
-#define EBB_END      UINT32_MAX     /* a storage that must be intact after the last step */
 
 static inline const ebb_space_way *ebb_scorer_way_of(const ebb_scorer *s, const ebb_space_op *op) {
     return &s->space->ways[op->first_way + (op->way_gene == EBB_NONE ? 0 : s->genes[op->way_gene])];

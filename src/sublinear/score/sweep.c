@@ -4,42 +4,57 @@
 /* ---- the in-place rule's questions ------------------------------------------------------------------- */
 
 typedef struct at_step {
-    const ebb_scorer *s;
+    const ebb_lie *lies;
     const uint32_t *reads;
     uint32_t step;
 } at_step;
 
 static inline uint32_t storage(const void *at, uint32_t in) {
     const at_step *now = at;
-    return now->s->storage[now->reads[in]];
+    return now->lies[now->reads[in]].storage;
 }
 
 static inline bool dies(const void *at, uint32_t root) {
     const at_step *now = at;
-    return now->s->storage_end[root] == now->step && now->s->taken[root] != now->step + 1;
+    return now->lies[root].end == now->step && now->lies[root].taken != now->step + 1;
 }
 
 static inline bool fits(const void *at, uint32_t in, uint32_t root, int64_t bytes) {
     const at_step *now = at;
-    return now->s->at_start[now->reads[in]] && now->s->storage_bytes[root] == bytes;
+    return now->lies[now->reads[in]].at_start && now->lies[root].bytes == bytes;
 }
 
 static const ebb_in_place in_place = {storage, dies, fits};
 
 /* The storage that output j of a step is written over, or EBB_NONE. */
-static uint32_t overwritten(const ebb_scorer *s, uint32_t step, const ebb_space_way *way, uint32_t j,
-                            int64_t bytes) {
-    const at_step at = {s, &s->reads[s->first_read[step]], step};
+static inline uint32_t overwritten(const ebb_scorer *s, uint32_t step, const ebb_space_way *way, uint32_t j,
+                                   int64_t bytes) {
+    const at_step at = {s->lies, &s->reads[s->first_read[step]], step};
+    if (way->n_pairs == 0) return EBB_NONE;
     return ebb_in_place_find(&in_place, &at, way->n_in, &s->space->pairs[way->first_pair], way->n_pairs, j,
                              bytes);
 }
 
 /* ---- the steps --------------------------------------------------------------------------------------- */
 
+static inline void begin(ebb_scorer *s, uint32_t life, uint32_t end, int64_t bytes) {
+    s->lies[life] = (ebb_lie){.storage = life, .end = end, .at_start = true, .bytes = bytes};
+    s->dying[end] += bytes;
+}
+
+/* The life lies in a storage that ends no sooner than at this step. */
 static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, bool at_start, uint32_t end) {
-    s->storage[life] = root;
-    s->at_start[life] = at_start;
-    if (s->storage_end[root] < end) s->storage_end[root] = end;
+    ebb_lie *lie = &s->lies[root];
+    s->lies[life].storage = root;
+    s->lies[life].at_start = at_start;
+    if (lie->end >= end) return;
+    s->dying[lie->end] -= lie->bytes;
+    s->dying[end] += lie->bytes;
+    lie->end = end;
+}
+
+static inline uint32_t end_of(const ebb_scorer *s, uint32_t life, const ebb_space_value *v) {
+    return v->output ? s->n_steps : s->life_last[life];
 }
 
 /* Views first: another output must not be written over what they show. */
@@ -47,60 +62,51 @@ static void place_views(ebb_scorer *s, uint32_t step, const ebb_space_op *op) {
     const uint32_t *reads = &s->reads[s->first_read[step]];
     for (uint32_t k = 0; k < op->n_views; k++) {
         ebb_view view = s->space->views[op->first_view + k];
-        uint32_t life = s->first_life[step] + view.out, base = reads[view.in], root = s->storage[base];
+        uint32_t life = s->first_life[step] + view.out, base = reads[view.in];
+        uint32_t root = s->lies[base].storage;
         const ebb_space_value *v = &s->space->values[s->space->outs[op->first_out + view.out]];
         if (v->bytes == 0 || root == EBB_NONE) continue;
-        s->taken[root] = step + 1;
-        join(s, life, root, s->at_start[base] && view.offset_bytes == 0,
-             v->output ? EBB_END : s->life_last[life]);
+        s->lies[root].taken = step + 1;
+        join(s, life, root, s->lies[base].at_start && view.offset_bytes == 0, end_of(s, life, v));
     }
 }
 
 /* Gives the outputs of a step their storages; returns the bytes that come to life. */
 static int64_t place(ebb_scorer *s, uint32_t step, const ebb_space_op *op, const ebb_space_way *way) {
-    const ebb_space *space = s->space;
+    const ebb_id *outs = &s->space->outs[op->first_out];
+    const uint32_t first = s->first_life[step];
     int64_t born = 0;
-    for (uint32_t j = 0; j < op->n_out; j++) s->storage[s->first_life[step] + j] = EBB_NONE;
-    if (op->n_views > 0) place_views(s, step, op);
+    if (op->n_views > 0) {
+        for (uint32_t j = 0; j < op->n_out; j++) s->lies[first + j].storage = EBB_NONE;
+        place_views(s, step, op);
+    }
     for (uint32_t j = 0; j < op->n_out; j++) {
-        uint32_t life = s->first_life[step] + j;
-        const ebb_space_value *v = &space->values[space->outs[op->first_out + j]];
-        uint32_t end = v->output ? EBB_END : s->life_last[life];
-        if (v->bytes == 0 || s->storage[life] != EBB_NONE) continue;
-        uint32_t root = overwritten(s, step, way, j, v->bytes);
-        if (root != EBB_NONE) {
-            s->taken[root] = step + 1;
-            join(s, life, root, true, end);
+        const uint32_t life = first + j;
+        const ebb_space_value *v = &s->space->values[outs[j]];
+        if (op->n_views > 0 && s->lies[life].storage != EBB_NONE) continue;
+        if (v->bytes == 0) {
+            s->lies[life].storage = EBB_NONE;
             continue;
         }
-        s->storage[life] = life;
-        s->storage_bytes[life] = v->bytes;
-        s->storage_end[life] = end;
-        s->taken[life] = 0;
-        s->at_start[life] = true;
+        const uint32_t root = overwritten(s, step, way, j, v->bytes);
+        if (root != EBB_NONE) {
+            s->lies[root].taken = step + 1;
+            join(s, life, root, true, end_of(s, life, v));
+            continue;
+        }
+        begin(s, life, end_of(s, life, v), v->bytes);
         born += v->bytes;
     }
     return born;
 }
 
-static inline int64_t dying(ebb_scorer *s, uint32_t life, uint32_t step) {
-    uint32_t root = s->storage[life];
-    if (root == EBB_NONE || s->storage_end[root] != step) return 0;
-    s->storage_end[root] = 0; /* counted; ends are never 0 for a storage that is asked about after step 0 */
-    int64_t bytes = s->storage_bytes[root];
-    s->storage_bytes[root] = 0;
-    return bytes;
-}
-
+/* Those that nobody reads stay for the first step. */
 static int64_t place_givens(ebb_scorer *s) {
     int64_t live = 0;
     for (uint32_t k = 0; k < s->space->n_givens; k++) {
         const ebb_space_value *v = &s->space->values[s->space->givens[k]];
-        s->storage[k] = v->bytes > 0 ? k : EBB_NONE;
-        s->storage_bytes[k] = v->bytes;
-        s->storage_end[k] = s->life_last[k];
-        s->taken[k] = 0;
-        s->at_start[k] = true;
+        begin(s, k, s->life_last[k], v->bytes);
+        if (v->bytes == 0) s->lies[k].storage = EBB_NONE;
         live += v->bytes;
     }
     return live;
@@ -108,6 +114,7 @@ static int64_t place_givens(ebb_scorer *s) {
 
 void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, bool within, ebb_score *score) {
     const ebb_space *space = s->space;
+    memset(s->dying, 0, ((size_t)s->n_steps + 1) * sizeof(*s->dying));
     int64_t live = place_givens(s);
     score->peak_bytes = s->n_steps == 0 ? live : 0;
     for (uint32_t step = 0; step < s->n_steps; step++) {
@@ -128,10 +135,6 @@ void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, bool within, ebb_score *scor
         if (now > limit &&
             __builtin_add_overflow(score->overflow_bytes, now - limit, &score->overflow_bytes))
             score->overflow_bytes = INT64_MAX;
-        const uint32_t *reads = &s->reads[s->first_read[step]];
-        for (uint32_t k = 0; k < way->n_in; k++) live -= dying(s, reads[k], step);
-        for (uint32_t j = 0; j < op->n_out; j++) live -= dying(s, s->first_life[step] + j, step);
-        if (step == 0) /* given values that nobody reads */
-            for (uint32_t k = 0; k < space->n_givens; k++) live -= dying(s, k, 0);
+        live -= s->dying[step];
     }
 }
