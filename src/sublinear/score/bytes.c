@@ -23,9 +23,10 @@ void ebb_rescore_mark_sweep(ebb_rescorer *r, int64_t position) {
 
 static int32_t end_of(const ebb_rescorer *r, uint32_t id) {
     const ebb_rescore_life *life = &r->lives[id];
-    bool output = r->space->values[life->value].output && life->pos != EBB_GIVEN_POS;
+    const int32_t pos = r->life_pos[id];
+    bool output = r->space->values[life->value].output && pos != EBB_GIVEN_POS;
     if (output || life->pins > 0) return (int32_t)r->space->n_ops;
-    int32_t end = life->pos == EBB_GIVEN_POS ? 0 : life->pos; /* what is given stays for the first step */
+    int32_t end = pos == EBB_GIVEN_POS ? 0 : pos; /* what is given stays for the first step */
     if (life->touches.n == 0) return end;
     int32_t last = (int32_t)life->touches.at[life->touches.n - 1];
     return last > end ? last : end;
@@ -48,7 +49,7 @@ static void add_span(ebb_rescorer *r, uint32_t p, uint32_t end, int64_t bytes) {
 /* The root's bytes are in span up to now. */
 static void count_until(ebb_rescorer *r, uint32_t id, int32_t now) {
     ebb_rescore_life *life = &r->lives[id];
-    const int32_t from = life->pos + 1, old = life->counted;
+    const int32_t from = r->life_pos[id] + 1, old = life->counted;
     const int32_t a = old > from ? old : from, b = now > from ? now : from;
     const int64_t bytes = bytes_of(r, id);
     if (a < b) add_span(r, (uint32_t)a, (uint32_t)b, bytes);
@@ -168,8 +169,10 @@ static int64_t died(ebb_rescorer *r, const uint32_t *lives, uint32_t n, uint32_t
 static int64_t leaving(const ebb_rescorer *r, const ebb_round *round, uint32_t p) {
     int64_t sum = 0;
     for (uint32_t k = 0; k < round->touched.n; k++) {
-        const ebb_rescore_life *life = &r->lives[round->touched.at[k]];
-        if (life->pos < (int32_t)p && life->end == (int32_t)p) sum += r->space->values[life->value].bytes;
+        const uint32_t root = round->touched.at[k];
+        const ebb_rescore_life *life = &r->lives[root];
+        if (life->end == (int32_t)p && r->life_pos[root] < (int32_t)p)
+            sum += r->space->values[life->value].bytes;
     }
     for (uint32_t k = 0; p == 0 && k < r->space->n_givens; k++) { /* those that nobody reads */
         const ebb_rescore_life *life = &r->lives[k];

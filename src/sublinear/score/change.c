@@ -67,8 +67,8 @@ static void change_way(ebb_rescorer *r, ebb_id op) {
     if (o->n_out == 0) return;
     const ebb_ids *lives = &r->lives_of[r->space->outs[o->first_out]];
     for (uint32_t k = 0; k < lives->n; k++) {
-        ebb_rescore_queue(r, (uint32_t)r->lives[lives->at[k]].pos);
-        ebb_rescore_mark_sweep(r, r->lives[lives->at[k]].pos);
+        ebb_rescore_queue(r, (uint32_t)r->life_pos[lives->at[k]]);
+        ebb_rescore_mark_sweep(r, r->life_pos[lives->at[k]]);
     }
 }
 

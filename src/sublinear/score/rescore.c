@@ -41,11 +41,13 @@ static bool grow(ebb_rescorer *r) {
     uint32_t n = r->max_lives > 0 ? 2 * r->max_lives : 2 * r->space->n_values + 64;
     ebb_arena *a = &r->arena;
     ebb_rescore_life *lives = EBB_NEW(a, ebb_rescore_life, n);
+    int32_t *life_pos = EBB_NEW(a, int32_t, n);
     uint32_t **tables[] = {&r->free_lives, &r->dirty_roots, &r->dead,      &r->life_mark,
                            &r->life_made,  &r->life_step,   &r->life_taken};
-    if (n > INT32_MAX / 2 || !lives) return false;
+    if (n > INT32_MAX / 2 || !lives || !life_pos) return false;
     memset(lives, 0, n * sizeof(*lives));
     if (r->max_lives > 0) memcpy(lives, r->lives, r->max_lives * sizeof(*lives));
+    if (r->max_lives > 0) memcpy(life_pos, r->life_pos, r->max_lives * sizeof(*life_pos));
     for (size_t k = 0; k < EBB_COUNT(tables); k++) {
         uint32_t *table = EBB_NEW(a, uint32_t, n);
         if (!table) return false;
@@ -54,6 +56,7 @@ static bool grow(ebb_rescorer *r) {
         *tables[k] = table;
     }
     r->lives = lives;
+    r->life_pos = life_pos;
     r->max_lives = n;
     return true;
 }
@@ -61,7 +64,7 @@ static bool grow(ebb_rescorer *r) {
 void ebb_rescore_enlist(ebb_rescorer *r, uint32_t id) {
     ebb_ids *list = &r->lives_of[r->lives[id].value];
     uint32_t k = list->n++;
-    for (; k > 0 && r->lives[list->at[k - 1]].pos > r->lives[id].pos; k--) list->at[k] = list->at[k - 1];
+    for (; k > 0 && r->life_pos[list->at[k - 1]] > r->life_pos[id]; k--) list->at[k] = list->at[k - 1];
     list->at[k] = id;
 }
 
@@ -72,11 +75,11 @@ uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos) {
     uint32_t id = r->n_free_lives > 0 ? r->free_lives[--r->n_free_lives] : r->n_lives++;
     ebb_rescore_life *life = &r->lives[id];
     *life = (ebb_rescore_life){.value = value,
-                               .pos = pos,
                                .root = r->space->values[value].bytes > 0 ? id : EBB_NONE,
                                .counted = EBB_UNCOUNTED,
                                .at_start = true,
                                .touches = {life->touches.at, 0, life->touches.cap}};
+    r->life_pos[id] = pos;
     ebb_rescore_enlist(r, id);
     ebb_rescore_note(r, EBB_NOTE_MADE, id, 0, 0);
     if (life->root == id) ebb_rescore_mark_root(r, id);
@@ -106,6 +109,7 @@ static bool reserve(ebb_rescorer *r) {
     const ebb_space *s = r->space;
     ebb_arena *a = &r->arena;
     r->genes = EBB_NEW(a, uint8_t, s->n_genes);
+    r->begins = EBB_NEW(a, uint32_t, s->n_genes);
     r->replaced = EBB_NEW(a, uint32_t, s->n_values);
     r->rounds = EBB_NEW(a, ebb_round, s->n_ops);
     r->asks = EBB_NEW(a, ebb_ids, s->n_values);
@@ -124,10 +128,10 @@ static bool reserve(ebb_rescorer *r) {
     r->journal.notes = EBB_NEW(a, ebb_note, r->journal.max);
     r->journal.rounds = EBB_NEW(a, ebb_round, s->n_ops);
     r->journal.blocks = EBB_NEW(a, ebb_block, s->n_ops / EBB_BLOCK + 1);
-    bool ok = r->genes && r->replaced && r->rounds && r->asks && r->lives_of && r->span && r->inner &&
-              r->blocks && r->queue && r->sweeps && r->to_sweep && r->value_epoch && r->value_life &&
-              r->value_mark && r->stack && r->journal.notes && r->journal.rounds && r->journal.blocks &&
-              grow(r);
+    bool ok = r->genes && r->begins && r->replaced && r->rounds && r->asks && r->lives_of && r->span &&
+              r->inner && r->blocks && r->queue && r->sweeps && r->to_sweep && r->value_epoch &&
+              r->value_life && r->value_mark && r->stack && r->journal.notes && r->journal.rounds &&
+              r->journal.blocks && grow(r);
     if (!ok) return false;
     memset(r->rounds, 0, s->n_ops * sizeof(*r->rounds));
     memset(r->journal.rounds, 0, s->n_ops * sizeof(*r->journal.rounds));
@@ -154,6 +158,7 @@ ebb_status ebb_rescorer_create(ebb_env *env, const ebb_space *space, ebb_rescore
         return EBB_NO_MEMORY;
     }
     find_replaced(r);
+    for (uint32_t k = 0; k < space->n_genes; k++) r->begins[k] = space->genes[k].begin;
     memcpy(r->genes, space->base_genes, space->n_genes);
     *out = r;
     return EBB_OK;

@@ -3,19 +3,11 @@
  * start. */
 #include "sublinear/score/rounds.h"
 
-/* The first gap of the leader that ends at or after (strictly: after) the position. */
-static uint32_t gap_index(const ebb_space *space, const ebb_space_value *v, int64_t position,
-                          bool strictly) {
-    uint32_t low = 0, high = v->n_gaps - 1;
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        int64_t end = space->genes[v->first_gap + mid].end;
-        if (strictly ? end <= position : end < position)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+/* The gap of the leader that begins before (or: at) the position, the last such one; or its first. */
+static inline uint32_t gap_before(const ebb_rescorer *r, const ebb_space_value *v, int64_t position) {
+    uint32_t gap = v->first_gap + v->n_gaps - 1;
+    while (gap > v->first_gap && r->begins[gap] >= position) gap--;
+    return gap;
 }
 
 static const ebb_space_value *leader_of(const ebb_space *space, ebb_id value) {
@@ -33,19 +25,18 @@ static inline bool stays(const ebb_gene *gap, uint8_t state, int64_t position) {
 static uint32_t resident(const ebb_rescorer *r, ebb_id value, int32_t p) {
     const ebb_ids *list = &r->lives_of[value];
     uint32_t k = list->n;
-    while (k > 0 && r->lives[list->at[k - 1]].pos >= p) k--;
+    while (k > 0 && r->life_pos[list->at[k - 1]] >= p) k--;
     if (k == 0) return EBB_NONE;
-    uint32_t life = list->at[k - 1];
+    const uint32_t life = list->at[k - 1];
     const ebb_space_value *v = leader_of(r->space, value);
     if (v->first_gap == EBB_NONE) return life;
-    int64_t made = r->lives[life].pos;
-    uint32_t gap = v->first_gap + gap_index(r->space, v, p, false);
-    for (;; gap--) {
-        uint8_t state = r->genes[gap];
-        if (made > r->space->genes[gap].begin)
-            return stays(&r->space->genes[gap], state, made) ? life : EBB_NONE;
+    const int64_t made = r->life_pos[life];
+    for (uint32_t gap = gap_before(r, v, p);; gap--) {
+        const uint8_t state = r->genes[gap];
+        const int64_t begin = r->begins[gap];
+        if (made > begin) return stays(&r->space->genes[gap], state, made) ? life : EBB_NONE;
         if (state != EBB_KEEP) return EBB_NONE;
-        if (made == r->space->genes[gap].begin || gap == v->first_gap) return life;
+        if (made == begin || gap == v->first_gap) return life;
     }
 }
 
@@ -68,8 +59,8 @@ static void queue_after(ebb_rescorer *r, ebb_id value, int32_t p);
 
 static uint32_t life_at(ebb_rescorer *r, ebb_id value, int32_t p) {
     const ebb_ids *list = &r->lives_of[value];
-    for (uint32_t k = list->n; k-- > 0 && r->lives[list->at[k]].pos >= p;)
-        if (r->lives[list->at[k]].pos == p) return list->at[k];
+    for (uint32_t k = list->n; k-- > 0 && r->life_pos[list->at[k]] >= p;)
+        if (r->life_pos[list->at[k]] == p) return list->at[k];
     uint32_t life = ebb_rescore_new_life(r, value, p);
     if (life != EBB_NONE) queue_after(r, value, p);
     return life;
@@ -91,9 +82,10 @@ static void lay_view(ebb_rescorer *r, ebb_view view, const uint32_t *reads, cons
     }
     ebb_rescore_mark_root(r, life->root); /* of a new life: it has no storage of its own */
     life->root = base->root;
-    queue_after(r, life->value, life->pos); /* its readers touch another storage */
+    const int32_t pos = r->life_pos[made[view.out]];
+    queue_after(r, life->value, pos); /* its readers touch another storage */
     const ebb_ids *asks = &r->asks[life->value];
-    for (uint32_t k = asks->n; k-- > 0 && (int64_t)asks->at[k] > life->pos;)
+    for (uint32_t k = asks->n; k-- > 0 && (int64_t)asks->at[k] > pos;)
         ebb_rescore_mark_sweep(r, asks->at[k]);
 }
 
@@ -108,11 +100,13 @@ static bool emit(ebb_rescorer *r, ebb_round *round, ebb_id op_id, int32_t p) {
         return !(r->broken = true);
     push(r, &r->steps, op_id);
     round->time_ns += way->time_ns;
-    for (uint32_t k = 0; k < way->n_in; k++) {
-        ebb_id value = space->ins[way->first_in + k];
-        push(r, &r->reads, find(r, value, p));
-        round->invalid = round->invalid || (int64_t)r->replaced[value] < p;
+    if (!ebb_ids_reserve(&r->pool, &r->reads, first_read + way->n_in)) return false;
+    const ebb_id *ins = &space->ins[way->first_in];
+    for (uint32_t k = 0; k < way->n_in; k++) { /* all found in this epoch */
+        r->reads.at[first_read + k] = r->value_life[ins[k]];
+        round->invalid |= (int64_t)r->replaced[ins[k]] < p;
     }
+    r->reads.n = first_read + way->n_in;
     for (uint32_t j = 0; j < op->n_out; j++) {
         ebb_id value = space->outs[op->first_out + j];
         uint32_t life = life_at(r, value, p);
@@ -169,11 +163,12 @@ static void queue_after(ebb_rescorer *r, ebb_id value, int32_t p) {
     int64_t until = space->n_ops;
     if (r->asks[value].n == 0) return;
     if (v->first_gap != EBB_NONE) {
-        uint32_t k = gap_index(space, v, p, true), gap = v->first_gap + k;
+        uint32_t gap = gap_before(r, v, (int64_t)p + 1); /* or at p */
+        const uint32_t last = v->first_gap + v->n_gaps - 1;
         if (!stays(&space->genes[gap], r->genes[gap], p) ||
-            (r->genes[gap] != EBB_KEEP && space->genes[gap].begin == (uint32_t)p))
+            (r->genes[gap] != EBB_KEEP && r->begins[gap] == (uint32_t)p))
             return;
-        while (++k < v->n_gaps && r->genes[v->first_gap + k] == EBB_KEEP) gap++;
+        while (gap < last && r->genes[gap + 1] == EBB_KEEP) gap++;
         until = space->genes[gap].end;
     }
     ebb_rescore_queue_readers(r, value, p, until);

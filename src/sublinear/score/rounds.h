@@ -27,10 +27,9 @@ void ebb_ids_assign(ebb_ids_pool *pool, ebb_ids *list, const uint32_t *from, uin
 
 #define EBB_GIVEN_POS (-1) /* there before the first step */
 
-/* One writing of a value, by the round at pos. */
+/* One writing of a value, by the round at its life_pos. */
 typedef struct ebb_rescore_life {
     ebb_id value;
-    int32_t pos;
     uint32_t root;   /* the life whose storage it lies in: itself, another, or EBB_NONE (no bytes) */
     int32_t end;     /* of a root: last position that touches it; n_ops: intact to the end */
     int32_t counted; /* of a root: the end up to which its bytes are in span; EBB_UNCOUNTED: not at all */
@@ -109,12 +108,14 @@ struct ebb_rescorer {
     ebb_arena arena;
     ebb_ids_pool pool;
     uint8_t *genes;
+    uint32_t *begins;   /* per gene of a gap: where it begins, which is where the one before it ends */
     uint32_t *replaced; /* per value: base position of the update that replaces it; EBB_NONE */
     /* state of the candidate */
     ebb_round *rounds;       /* [n_ops] */
     ebb_ids *asks;           /* per value: positions of rounds that read it */
     ebb_ids *lives_of;       /* per value: its lives, by pos */
     ebb_rescore_life *lives; /* a pool */
+    int32_t *life_pos;       /* of each: its round's position, or EBB_GIVEN_POS */
     uint32_t n_lives, max_lives, *free_lives, n_free_lives;
     int64_t
         *span; /* per position: bytes of storages made before it and touched after it, less its block's */
