@@ -139,9 +139,16 @@ static bool reserve(ebb_rescorer *r) {
     memset(r->lives_of, 0, s->n_values * sizeof(*r->lives_of));
     memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
     memset(r->to_sweep, 0, s->n_ops * sizeof(*r->to_sweep));
-    memset(r->value_epoch, 0, s->n_values * sizeof(*r->value_epoch));
     memset(r->value_mark, 0, s->n_values * sizeof(*r->value_mark));
     return true;
+}
+
+static void forget_epochs(ebb_rescorer *r) {
+    memset(r->value_epoch, 0, r->space->n_values * sizeof(*r->value_epoch));
+    for (uint32_t k = 0; k < r->space->n_givens; k++) {
+        r->value_epoch[r->space->givens[k]] = EBB_EVERY_EPOCH;
+        r->value_life[r->space->givens[k]] = k;
+    }
 }
 
 ebb_status ebb_rescorer_create(ebb_env *env, const ebb_space *space, ebb_rescorer **out) {
@@ -158,6 +165,7 @@ ebb_status ebb_rescorer_create(ebb_env *env, const ebb_space *space, ebb_rescore
         return EBB_NO_MEMORY;
     }
     find_replaced(r);
+    forget_epochs(r);
     for (uint32_t k = 0; k < space->n_genes; k++) r->begins[k] = space->genes[k].begin;
     memcpy(r->genes, space->base_genes, space->n_genes);
     *out = r;
@@ -175,7 +183,7 @@ void ebb_rescorer_destroy(ebb_rescorer *rescorer) {
 
 static void next_epoch(ebb_rescorer *r) {
     if (++r->epoch < UINT32_MAX / 4) return;
-    memset(r->value_epoch, 0, r->space->n_values * sizeof(*r->value_epoch));
+    forget_epochs(r);
     memset(r->value_mark, 0, r->space->n_values * sizeof(*r->value_mark));
     memset(r->life_mark, 0, r->max_lives * sizeof(*r->life_mark));
     memset(r->life_made, 0, r->max_lives * sizeof(*r->life_made));

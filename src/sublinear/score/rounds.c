@@ -41,7 +41,7 @@ static uint32_t resident(const ebb_rescorer *r, ebb_id value, int32_t p) {
 }
 
 static inline uint32_t find(ebb_rescorer *r, ebb_id value, int32_t p) {
-    if (r->value_epoch[value] != r->epoch) {
+    if (r->value_epoch[value] < r->epoch) {
         r->value_epoch[value] = r->epoch;
         r->value_life[value] = resident(r, value, p);
     }
@@ -185,12 +185,14 @@ static void list_touched(ebb_rescorer *r) {
     }
 }
 
-/* Who asks for a value: most that a round reads, it has read before. */
+/* Who asks for a value: most that a round reads, it has read before. Given values, whose lives come first,
+ * are there for everybody. */
 static void settle_reads(ebb_rescorer *r, const ebb_round *round, uint32_t p) {
-    const uint32_t before = 2 * r->epoch, seen = before + 1;
+    const uint32_t before = 2 * r->epoch, seen = before + 1, n_givens = r->space->n_givens;
     for (uint32_t k = 0; k < round->reads.n; k++)
         r->value_mark[r->lives[round->reads.at[k]].value] = before;
     for (uint32_t k = 0; k < r->reads.n; k++) {
+        if (r->reads.at[k] < n_givens) continue;
         const ebb_id value = r->lives[r->reads.at[k]].value;
         if (r->value_mark[value] < before) {
             ebb_ids_insert(&r->pool, &r->asks[value], p);
@@ -199,6 +201,7 @@ static void settle_reads(ebb_rescorer *r, const ebb_round *round, uint32_t p) {
         r->value_mark[value] = seen;
     }
     for (uint32_t k = 0; k < round->reads.n; k++) {
+        if (round->reads.at[k] < n_givens) continue;
         const ebb_id value = r->lives[round->reads.at[k]].value;
         if (r->value_mark[value] != before) continue;
         ebb_ids_erase(&r->asks[value], p);

@@ -39,7 +39,8 @@ typedef struct ebb_rescore_life {
     bool dirty;      /* a root whose touches changed */
     ebb_ids touches; /* of a root: positions of rounds that read it or a view of it */
 } ebb_rescore_life;
-#define EBB_UNCOUNTED INT32_MIN
+#define EBB_UNCOUNTED   INT32_MIN
+#define EBB_EVERY_EPOCH UINT32_MAX
 
 typedef struct ebb_round {
     ebb_ids steps;   /* ops, the base op last; empty when it is lazy */
@@ -114,7 +115,7 @@ struct ebb_rescorer {
     ebb_round *rounds;       /* [n_ops] */
     ebb_ids *asks;           /* per value: positions of rounds that read it */
     ebb_ids *lives_of;       /* per value: its lives, by pos */
-    ebb_rescore_life *lives; /* a pool */
+    ebb_rescore_life *lives; /* a pool; the first are those of given values, which stay */
     int32_t *life_pos;       /* of each: its round's position, or EBB_GIVEN_POS */
     uint32_t n_lives, max_lives, *free_lives, n_free_lives;
     int64_t
@@ -129,7 +130,8 @@ struct ebb_rescorer {
     uint32_t *dirty_roots, n_dirty_roots, *dead, n_dead, *sweeps, n_sweeps;
     bool *to_sweep; /* per position */
     uint32_t epoch;
-    uint32_t *value_epoch, *value_life; /* per value: life that a reader in the current round finds */
+    uint32_t *value_epoch, *value_life; /* per value: life that a reader in the current round finds; that of
+                                         * a given value is always there: EBB_EVERY_EPOCH */
     uint32_t *value_mark;               /* per value */
     uint32_t *life_mark, *life_made, *life_step, *life_taken; /* per life */
     ebb_frame *stack;
