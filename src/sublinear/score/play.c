@@ -16,17 +16,13 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     s->made = EBB_NEW(a, ebb_id, space->life_limit);
     s->steps = EBB_NEW(a, ebb_id, space->step_limit);
     s->positions = EBB_NEW(a, uint32_t, space->step_limit);
-    s->first_read = EBB_NEW(a, uint32_t, space->step_limit);
-    s->first_life = EBB_NEW(a, uint32_t, space->step_limit);
     s->live = EBB_NEW(a, int64_t, space->step_limit);
     s->reads = EBB_NEW(a, uint32_t, space->read_limit);
-    s->life_value = EBB_NEW(a, ebb_id, space->life_limit);
     s->life_last = EBB_NEW(a, uint32_t, space->life_limit);
     s->lies = EBB_NEW(a, ebb_lie, space->life_limit);
     s->dying = EBB_NEW(a, int64_t, (size_t)space->step_limit + 1);
-    bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions &&
-              s->first_read && s->first_life && s->live && s->reads && s->life_value && s->life_last &&
-              s->lies && s->dying;
+    bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions && s->live &&
+              s->reads && s->life_last && s->lies && s->dying;
     if (!ok) {
         ebb_scorer_destroy(s);
         return EBB_NO_MEMORY;
@@ -47,7 +43,7 @@ uint32_t ebb_space_way_of(const ebb_space *space, const uint8_t *genes, ebb_id o
     return gene == EBB_NONE || genes[gene] == 0 ? EBB_NONE : genes[gene] - 1u;
 }
 
-static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
+static inline bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
     const ebb_space *space = s->space;
     const ebb_space_op *op = &space->ops[op_id];
     const ebb_space_way *way = ebb_scorer_way_of(s, op);
@@ -57,15 +53,15 @@ static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
         return false;
     s->steps[step] = op_id;
     s->positions[step] = base;
-    s->first_read[step] = s->n_reads;
-    s->first_life[step] = s->n_lives;
     s->n_steps++;
     if (__builtin_add_overflow(s->time_ns, way->time_ns, &s->time_ns)) return false;
+    const ebb_id *ins = &space->ins[way->first_in];
+    uint32_t *reads = &s->reads[s->n_reads];
     for (uint32_t k = 0; k < way->n_in; k++) {
-        uint32_t life = s->resident[space->ins[way->first_in + k]];
-        s->reads[s->n_reads++] = life;
-        s->life_last[life] = step;
+        reads[k] = s->resident[ins[k]];
+        s->life_last[reads[k]] = step;
     }
+    s->n_reads += way->n_in;
     for (uint32_t k = 0; k < op->n_updates; k++)
         ebb_scorer_drop(s, space->ins[way->first_in + space->updates[op->first_update + k].in],
                         EBB_REPLACED);
@@ -85,14 +81,13 @@ static bool run(ebb_scorer *s, ebb_id base) {
     while (depth > 0) {
         ebb_frame *f = &s->stack[depth - 1];
         const ebb_space_way *way = ebb_scorer_way_of(s, &space->ops[f->op]);
-        uint32_t life = EBB_NONE;
-        while (f->next_in < way->n_in &&
-               (life = s->resident[space->ins[way->first_in + f->next_in]]) < EBB_REPLACED)
-            f->next_in++;
-        if (f->next_in < way->n_in) {
-            if (life == EBB_REPLACED) return false;
-            ebb_id maker = space->values[space->ins[way->first_in + f->next_in]].producer;
-            s->stack[depth++] = (ebb_frame){maker, 0};
+        const ebb_id *ins = &space->ins[way->first_in];
+        uint32_t k = f->next_in;
+        while (k < way->n_in && s->resident[ins[k]] < EBB_REPLACED) k++;
+        if (k < way->n_in) {
+            if (s->resident[ins[k]] == EBB_REPLACED) return false;
+            f->next_in = k;
+            s->stack[depth++] = (ebb_frame){space->values[ins[k]].producer, 0};
             continue;
         }
         if (!emit(s, f->op, base)) return false;

@@ -28,11 +28,10 @@ struct ebb_scorer {
     uint32_t n_made;
     /* steps */
     ebb_id *steps;
-    uint32_t *positions, *first_read, *first_life;
-    uint32_t *reads; /* lives */
+    uint32_t *positions;
+    uint32_t *reads; /* lives, step after step, as many as the op's way reads */
     uint32_t n_steps, n_reads;
-    /* lives */
-    ebb_id *life_value;
+    /* lives: the given values', then step after step those of all that the op makes */
     uint32_t *life_last; /* last reading step */
     uint32_t n_lives;
     /* pass 2 */
@@ -48,12 +47,10 @@ static inline const ebb_space_way *ebb_scorer_way_of(const ebb_scorer *s, const 
     return &s->space->ways[op->first_way + (op->way_gene == EBB_NONE ? 0 : s->genes[op->way_gene])];
 }
 
-static inline uint32_t ebb_scorer_new_life(ebb_scorer *s, ebb_id value, uint32_t step) {
+static inline void ebb_scorer_new_life(ebb_scorer *s, ebb_id value, uint32_t step) {
     uint32_t life = s->n_lives++;
-    s->life_value[life] = value;
     s->life_last[life] = step;
     s->resident[value] = life;
-    return life;
 }
 
 /* mark: EBB_NONE or EBB_REPLACED. */
