@@ -2,12 +2,11 @@
  * writes code of it.
  *
  *     steps.c    the steps as operations, in the order of the unfused kernels: nothing is contracted or
- *                reordered. An op that the kernels of one processor compute in a way of their own is written
- *                by its emit_kernels (cpu/emit/kernels.c, cuda/jit/emit_kernels.c)
- *     half.c     16-bit numbers (base/half.h)
- *     mlir.c     the languages (emit_language) of MLIR and, in halide.c, of Halide, which the code of both
- *                processors is written in; those of LLVM and C are the CPU's (cpu/emit/in_*.c)
- *     parts.h    helpers that steps are written with
+ *                reordered. An op that the kernels of one processor compute in a way of their own is
+ * written by its emit_kernels (cpu/emit/kernels.c, cuda/jit/emit_kernels.c) half.c     16-bit numbers
+ * (base/half.h) mlir.c     the languages (emit_language) of MLIR and, in halide.c, of Halide, which the
+ * code of both processors is written in; those of LLVM and C are the CPU's (cpu/emit/in_*.c) parts.h
+ * helpers that steps are written with
  */
 #ifndef EBB_EXEC_EMIT_H
 #define EBB_EXEC_EMIT_H
