@@ -240,7 +240,8 @@ typedef struct ebb_adamw {
  * %w.exp_avg_sq for each param, and %adamw.step, a scalar that counts the steps. */
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
-enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES }; /* of a param; their names: */
+/* A param's states, and their names after its own. */
+enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES };
 extern const char *const ebb_state_suffixes[EBB_N_STATES];
 
 /* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
@@ -267,15 +268,13 @@ EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, 
  * optimizer. EBB_BAD_INPUT: an update's result is read in the step. */
 EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
                                            ebb_graph **out);
-#define EBB_SCALER_START   32768 /* the initial scale of f16: docs/decisions/0044-loss-scale.md */
-/* The names of the scaler's values. */
+#define EBB_SCALER_START   32768 /* of f16: docs/decisions/0044-loss-scale.md. The scaler's values: */
 #define EBB_SCALER_SCALE   "scaler.scale"
 #define EBB_SCALER_CLEAN   "scaler.clean"
 #define EBB_SCALER_SKIPPED "scaler.skipped"
 #define EBB_SCALER_APPLY   "scaler.apply"
 
-/* Applies identities of real numbers (algebra.c), which change bits; names stay. Before ebb_fuse and
- * ebb_grad. */
+/* Applies identities of real numbers (algebra.c), which change bits. Before ebb_fuse and ebb_grad. */
 EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so first mark the gradients to be
@@ -286,10 +285,11 @@ EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_gr
 /* Makes relu's gradient read a bit for each element of y where nothing else in backward reads y, so that y
  * need not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+/* Makes one op of a loss and its logits' gradient where no peak grows; not by phase. Changes no bit. */
+EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Fuses chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where no
- * schedule's peak can grow (docs/passes.md). Last, for a backend that has its kernel. Never changes a
- * result's bits. */
+ * schedule's peak can grow (docs/passes.md). Last, for a backend that has its kernel. Changes no bit. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Also marks the named values (with or without the %; globs skip given values) as outputs: gradients for a

@@ -78,6 +78,7 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
         {&ebb_op_softmax_xent, "[4,3] [4]", "", -1, "label -1"},
         {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MAX, "label 2147483647"},
         {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MIN, "label -2147483648"},
+        {&ebb_op_softmax_xent_value_and_grad, "[4,3] [4]", "", 3, "label 3 is outside [0, 3)"},
         {&ebb_op_embedding, "[3,5] [4]", "", 3, "id 3 is outside [0, 3)"},
         {&ebb_op_embedding, "[3,4] [4]", "", -7, "id -7"},
         {&ebb_op_embedding_grad, "[4,5] [4]", "rows=3", 3, "id 3 is outside [0, 3)"},
@@ -92,9 +93,9 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
     test_bench bench;
     test_bench_init(&bench, "cuda", 1);
     for (size_t k = 0; k < EBB_COUNT(rows); k++) {
-        _Alignas(64) float x[32] = {0}, y[32] = {0}, loss[16] = {1};
+        _Alignas(64) float x[32] = {0}, y[32] = {0}, loss[16] = {1}, grads[32] = {0};
         _Alignas(64) int32_t ids[16] = {0, 2, rows[k].value, 1};
-        const test_single s = {.in = {x, ids, loss}, .out = {y}};
+        const test_single s = {.in = {x, ids, loss}, .out = {y, grads}};
         cr_assert_eq(test_run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_BAD_INPUT,
                      "row %zu", k);
         cr_assert(strstr(ebb_env_error(bench.env), rows[k].text), "row %zu: %s", k,

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "support/backends.h"
 #include "support/body_sums.h"
+#include "support/graph_facts.h"
 #include "support/random_graph.h"
 #include "support/count.h"
 #include "support/run_graph.h"
@@ -34,6 +35,7 @@ typedef struct counts {
     uint32_t fused;      /* graphs that were compared with their unfused form */
     uint32_t low;        /* graphs in which something is of 16 bits */
     uint32_t pointwise;  /* chains of pointwise ops that became one */
+    uint32_t joined;     /* losses that are made with their gradients */
 } counts;
 
 static void pass(subject *s, ebb_status status, ebb_graph *made) {
@@ -170,17 +172,8 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
 }
 
 static uint32_t n_fused(const ebb_graph *graph) {
-    uint32_t n = 0;
-    for (ebb_id i = 0; i < graph->n_nodes; i++)
-        n += graph->nodes[i].op == &ebb_op_bn_act || graph->nodes[i].op == &ebb_op_bn_add ||
-             graph->nodes[i].op == &ebb_op_bn_add_bits || graph->nodes[i].op == &ebb_op_relu_mask_grad;
-    return n;
-}
-
-static bool has_low(const ebb_graph *graph) {
-    ebb_id v = 0;
-    while (v < graph->n_values && !ebb_dtype_low(graph->values[v].type.dtype)) v++;
-    return v < graph->n_values;
+    return test_n_nodes_of(graph, &ebb_op_bn_act) + test_n_nodes_of(graph, &ebb_op_bn_add) +
+           test_n_nodes_of(graph, &ebb_op_bn_add_bits) + test_n_nodes_of(graph, &ebb_op_relu_mask_grad);
 }
 
 /* The same model with each op by itself gives the same bits, unless gradients are asked for that fusing
@@ -207,15 +200,18 @@ static bool is_least_kept(const int64_t least[2]) {
     return least[1] <= least[0] + least[0] / 50;
 }
 
-/* Chains of pointwise ops as one op each: the same bits; in place no more bytes, but for sums; at the least
- * about as many: searches end a little higher or lower. */
-static void check_pointwise(const subject *apart, const char *name, uint64_t digest, counts *n) {
+typedef ebb_status rewrite(ebb_env *, const ebb_graph *, ebb_graph **);
+
+/* Chains of pointwise ops as one op each, or a loss and its gradient: the same bits; in place no more
+ * bytes, but for sums; at the least about as many: searches end a little higher or lower. */
+static void check_rewrite(const subject *apart, rewrite *by, const char *name, uint64_t digest, counts *n) {
     subject s = {.env = apart->env, .seed = apart->seed, .options = apart->options};
     int64_t live[2], total[2], least[2];
     ebb_pgraph *facts[2];
-    TEST_OK(s.env, ebb_fuse_pointwise(s.env, apart->graph, &s.graph));
+    TEST_OK(s.env, by(s.env, apart->graph, &s.graph));
     TEST_OK(s.env, ebb_graph_verify(s.env, s.graph));
-    for (ebb_id i = 0; i < s.graph->n_nodes; i++) n->pointwise += s.graph->nodes[i].op == &ebb_op_fused;
+    n->pointwise += test_n_nodes_of(s.graph, &ebb_op_fused);
+    n->joined += test_n_nodes_of(s.graph, &ebb_op_softmax_xent_value_and_grad);
     ebb_backend *backend = open_backend(s.env, name);
     for (int k = 0; k < 2; k++) {
         TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts[k]));
@@ -226,7 +222,7 @@ static void check_pointwise(const subject *apart, const char *name, uint64_t dig
         ebb_compiled tight = plan(&s, facts[k], backend, EBB_MEMORY_BUDGET, least[k]);
         const bool same = !k || (run(&s, backend, in_place.plan, 0, false) == digest &&
                                  run(&s, backend, tight.plan, 1, false) == digest);
-        cr_assert(same, "graph %llu on %s: pointwise changes a result", (unsigned long long)s.seed, name);
+        cr_assert(same, "graph %llu on %s: a pass changes a result", (unsigned long long)s.seed, name);
         ebb_compiled_deinit(s.env, &in_place);
         ebb_compiled_deinit(s.env, &tight);
     }
@@ -252,7 +248,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     s.options.effort = FEW;
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
-    n->low += has_low(s.graph);
+    n->low += test_has_low(s.graph);
     n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;
     check_backend(&s, "ref", phased, &digest, n);
     check_unfused(&s, "ref", phased, digest);
@@ -261,15 +257,17 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
 #if EBB_HAVE_CPU
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
-    if (seed / 4 % 2) check_pointwise(&s, "cpu", digest, n);
+    check_rewrite(&s, phased ? ebb_fuse_pointwise : ebb_join_loss, "cpu", digest, n);
 #else
-    if (seed / 4 % 2) check_pointwise(&s, "ref", digest, n);
+    check_rewrite(&s, phased ? ebb_fuse_pointwise : ebb_join_loss, "ref", digest, n);
 #endif
     /* Its bodies are run thread by thread: a quarter of the graphs take as long as all others. */
     if (seed / 4 % 4 == 1 && low_of(seed) == EBB_F32) {
         check_backend(&s, "cuda", phased, &digest, n);
         check_unfused(&s, "cuda", phased, digest);
-        if (seed % 32 == 5) check_pointwise(&s, "cuda", digest, n); /* a compiler's run for each body */
+        if (seed % 32 == 5)
+            check_rewrite(&s, ebb_fuse_pointwise, "cuda", digest, n); /* a compiler's run for each body */
+        if (seed % 32 == 7) check_rewrite(&s, ebb_join_loss, "cuda", digest, n);
     }
     ebb_graph_destroy(s.graph);
     cr_assert_eq(ebb_env_allocated_bytes(env), 0, "graph %llu leaks", (unsigned long long)seed);
@@ -286,6 +284,7 @@ static void check_share(uint64_t first) {
     cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
     cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
     cr_assert(n < 100 || found.pointwise > n / 20, "%u chains in %u graphs", found.pointwise, n / 4);
+    cr_assert(n < 100 || found.joined > n / 80, "%u losses in %u graphs", found.joined, n / 4);
     cr_assert(n < 100 || found.low > n / 20, "%u of %u graphs are in 16 bits", found.low, n / 4);
     ebb_env_destroy(env);
 }

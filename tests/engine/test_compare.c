@@ -61,7 +61,7 @@ Test(check, a_fault_of_any_op_is_found_at_that_op_and_at_no_other) {
     char op[128] = "";
     open_faulty(&w);
     cr_assert_eq(compare_once(&w, 0, &r, &n, op), EBB_OK, "%s", ebb_env_error(w.env));
-    cr_assert(r.n_ops == n && n > 25 && r.n_over == 0 && r.worst[0].part == 0, "%u of %u", r.n_ops, n);
+    cr_assert(r.n_ops == n && n > 23 && r.n_over == 0 && r.worst[0].part == 0, "%u of %u", r.n_ops, n);
     const uint32_t n_launches = n;
     for (uint32_t wrong = 1; wrong <= n_launches; wrong++) {
         cr_assert_eq(compare_once(&w, wrong, &r, &n, op), EBB_VIOLATION, "launch %u (%s)", wrong, op);

@@ -31,7 +31,7 @@ def faults(compile_c, flags, options, docs):
     said = WORD.findall(said[:said.index("*/")])
     if said != dumped:
         found.append(f"include/ebb/options.h: dump names {' '.join(said)}; the passes are {' '.join(dumped)}")
-    order = re.search(r"In this order: ([^.]*)\.", docs).group(1).replace(" or ", ", ").split(", ")
+    order = re.findall(r"\w+", re.search(r"In this order: ([^.]*)\.", docs).group(1).replace(" or ", ", "))
     if order != passes:
         found.append(f"docs/passes.md: the order {' '.join(order)}; the passes are {' '.join(passes)}")
     paragraphs = [name for name in re.findall(r"^\*\*(\w+)\*\*", docs, re.M) if name in passes]

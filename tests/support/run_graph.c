@@ -19,8 +19,9 @@ static uint64_t digest(uint64_t sum, const void *at, size_t n) {
 static uint32_t n_classes(const ebb_graph *graph, ebb_id value) {
     for (ebb_id n = 0; n < graph->n_nodes; n++) {
         const ebb_node *node = &graph->nodes[n];
-        if (node->op->code == EBB_OP_softmax_xent && node->in[1] == value)
-            return (uint32_t)graph->values[node->in[0]].type.dim[1];
+        const bool loss =
+            node->op->code == EBB_OP_softmax_xent || node->op->code == EBB_OP_softmax_xent_value_and_grad;
+        if (loss && node->in[1] == value) return (uint32_t)graph->values[node->in[0]].type.dim[1];
         if (node->op->code == EBB_OP_embedding && node->in[1] == value)
             return (uint32_t)graph->values[node->in[0]].type.dim[0];
     }

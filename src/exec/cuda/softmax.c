@@ -57,16 +57,21 @@ static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *cal
                     ebb_type_text(&call->in[0], text));
 }
 
-static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
-    cuda_softmax_xent_args args = xent_args_of(run->backend, run->call);
+/* to: what the first kernel writes beside the losses of its blocks. */
+static ebb_status losses_launch(const ebb_kernel_run *run, cuda_kernel_id kernel,
+                                cuda_softmax_xent_args args, void *to) {
     args.logits = run->launch->in[0];
     args.labels = run->launch->in[1];
-    args.to = run->launch->out[0];
     args.losses = run->launch->scratch;
+    args.to = to;
     const ebb_status status =
-        cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_softmax_xent, run->call->in[0].dtype),
-                    args.n_blocks, &args);
+        cuda_launch(run->backend, cuda_kernel_for(kernel, run->call->in[0].dtype), args.n_blocks, &args);
+    args.to = run->launch->out[0];
     return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_softmax_xent_mean, 1, &args) : status;
+}
+
+static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
+    return losses_launch(run, CUDA_KERNEL_softmax_xent, xent_args_of(run->backend, run->call), NULL);
 }
 CUDA_OP(softmax_xent, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .scratch = softmax_xent_scratch,
         .launch = softmax_xent_launch);
@@ -81,3 +86,11 @@ static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
                        args.n_blocks, &args);
 }
 CUDA_OP(softmax_xent_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = softmax_xent_grad_launch);
+
+static ebb_status softmax_xent_value_and_grad_launch(const ebb_kernel_run *run) {
+    cuda_softmax_xent_both_args args = xent_args_of(run->backend, run->call);
+    args.scale = (float)((double)(float)run->call->attr[EBB_XENT_DLOSS].f / (double)args.n_rows);
+    return losses_launch(run, CUDA_KERNEL_softmax_xent_both, args, run->launch->out[1]);
+}
+CUDA_OP(softmax_xent_value_and_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP,
+        .scratch = softmax_xent_scratch, .launch = softmax_xent_value_and_grad_launch);

@@ -25,10 +25,14 @@ static ebb_status read_row(const ebb_kernel_run *run, const ref_tensor *logits, 
     return EBB_OK;
 }
 
-REF_KERNEL(softmax_xent) {
-    const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), loss = ref_out(run, 0);
+/* The loss of a row, added up, and its part of the gradient, (softmax - target) * dloss / n, over the
+ * logits where in place: a row is read before it is written. Either is NULL where it is not wanted. */
+static ebb_status rows_run(const ebb_kernel_run *run, double dloss, const ref_tensor *loss,
+                           const ref_tensor *dlogits) {
+    const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1);
     const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;
-    const double smooth = run->call->attr[EBB_XENT_SMOOTH].f;
+    const double scale = dloss / (double)rows, smooth = run->call->attr[EBB_XENT_SMOOTH].f;
+    const double each = smooth / (double)k;
     double sum = 0;
     for (int64_t n = 0; n < rows; n++) {
         row r;
@@ -37,27 +41,27 @@ REF_KERNEL(softmax_xent) {
         const double named = ref_get(&logits, n * k + r.label) - r.max;
         /* Not 0 * mean: a mean may be infinite. */
         sum += log(r.sum) - (smooth > 0 ? (1 - smooth) * named + smooth * r.mean : named);
+        for (int64_t i = 0; dlogits && i < k; i++) {
+            const double softmax = exp(ref_get(&logits, n * k + i) - r.max) / r.sum;
+            ref_set(dlogits, n * k + i, (softmax - (i == r.label ? 1 - smooth + each : each)) * scale);
+        }
     }
-    ref_set(&loss, 0, sum / (double)rows);
+    if (loss) ref_set(loss, 0, sum / (double)rows);
     return EBB_OK;
 }
 
-/* (softmax - target) * dloss / n, over the logits where in place: a row is read before it is
- * written. */
+REF_KERNEL(softmax_xent) {
+    const ref_tensor loss = ref_out(run, 0);
+    return rows_run(run, 0, &loss, NULL);
+}
+
 REF_KERNEL(softmax_xent_grad) {
-    const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), dloss = ref_in(run, 2);
-    const ref_tensor dlogits = ref_out(run, 0);
-    const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;
-    const double scale = ref_get(&dloss, 0) / (double)rows;
-    const double smooth = run->call->attr[EBB_XENT_SMOOTH].f, each = smooth / (double)k;
-    for (int64_t n = 0; n < rows; n++) {
-        row r;
-        const ebb_status status = read_row(run, &logits, &labels, n, &r);
-        if (status != EBB_OK) return status;
-        for (int64_t i = 0; i < k; i++) {
-            const double softmax = exp(ref_get(&logits, n * k + i) - r.max) / r.sum;
-            ref_set(&dlogits, n * k + i, (softmax - (i == r.label ? 1 - smooth + each : each)) * scale);
-        }
-    }
-    return EBB_OK;
+    const ref_tensor dloss = ref_in(run, 2), dlogits = ref_out(run, 0);
+    return rows_run(run, ref_get(&dloss, 0), NULL, &dlogits);
+}
+
+REF_KERNEL(softmax_xent_value_and_grad) {
+    const ref_tensor loss = ref_out(run, 0), dlogits = ref_out(run, 1);
+    ref_set(&loss, 0, run->call->attr[EBB_XENT_DLOSS].f); /* rounded as a fill of it */
+    return rows_run(run, ref_get(&loss, 0), &loss, &dlogits);
 }

@@ -11,6 +11,8 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info xent_attrs[] = {[EBB_XENT_SMOOTH] = EBB_REAL("smooth", 0, 0, 1)};
+static const ebb_attr_info both_attrs[] = {[EBB_XENT_SMOOTH] = EBB_REAL("smooth", 0, 0, 1),
+                                           [EBB_XENT_DLOSS] = EBB_REAL("dloss", 1, -1e300, 1e300)};
 
 /* By dloss: the sum of what arrives times the gradient of a loss of 1. By the logits: dloss / rows * p (g -
  * sum of p g), p the softmax and g what arrives; the targets are constants. In f32 where the logits are of
@@ -54,3 +56,10 @@ EBB_DEFINE(softmax_xent_grad,
                     "logits[n,k,h,w] labels:i32[n,h,w] dloss:wide[] -> [n,k,h,w]"),
            EBB_LIST(attrs, xent_attrs), EBB_OVER({0, 0}), EBB_FLOPS(6), .grad = softmax_xent_grad_grad,
            .places_on = 2);
+/* What the gradient costs, which adds up the exponentials as the loss does, and a loss. Made by a pass
+ * after grad: no gradient. */
+EBB_DEFINE(softmax_xent_value_and_grad,
+           EBB_RULE(2, 2,
+                    "logits[n,k] labels:i32[n] -> loss:wide[] [n,k] or "
+                    "logits[n,k,h,w] labels:i32[n,h,w] -> loss:wide[] [n,k,h,w]"),
+           EBB_LIST(attrs, both_attrs), EBB_OVER({1, 0}), EBB_FLOPS(6), .places_on = 2);

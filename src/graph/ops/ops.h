@@ -144,7 +144,7 @@ enum { EBB_GN_GROUPS, EBB_GN_EPS };  /* group_norm and its parts; gn_stats: grou
 enum { EBB_EMBEDDING_ROWS };         /* embedding_grad: of the table */
 enum { EBB_ATTENTION_HEADS, EBB_ATTENTION_CAUSAL };
 enum { EBB_DROPOUT_P };
-enum { EBB_XENT_SMOOTH }; /* softmax_xent and its gradient */
+enum { EBB_XENT_SMOOTH, EBB_XENT_DLOSS }; /* softmax_xent, its gradient (without dloss), and both in one */
 enum { EBB_RESHAPE_SHAPE };
 enum { EBB_PLANES_SIZE }; /* from_planes: c,h,w */
 enum { EBB_CONCAT_AXIS };

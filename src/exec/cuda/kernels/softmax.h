@@ -5,7 +5,7 @@
  *
  * Numbers moved for each of a row, of memory; again as many are read from caches, or from memory where rows
  * are so long that those in work are more than the caches hold: softmax 2, softmax_grad 3, softmax_xent 1
- * (read once), softmax_xent_grad 2. */
+ * (read once), softmax_xent_grad and softmax_xent_both 2. */
 #ifndef EBB_EXEC_CUDA_KERNELS_SOFTMAX_H
 #define EBB_EXEC_CUDA_KERNELS_SOFTMAX_H
 
@@ -125,6 +125,7 @@ typedef struct cuda_softmax_xent_args {
     const void *logits;
     const int32_t *labels;
     const float *dloss; /* softmax_xent_grad only */
+    float scale;        /* softmax_xent_both only: dloss / rows */
     void *to;           /* the loss, by xent_mean, which is f32; dlogits */
     double *losses;     /* of each block of rows */
     cuda_scalars *scalars;
@@ -219,10 +220,11 @@ CUDA_BODY float cuda_xent_grad_of(float x, cuda_soft s, float part, float target
     return (expf(x - s.max) * part - target) * scale;
 }
 
+/* scale: dloss / rows. */
 CUDA_BODY void cuda_xent_grad_write(const cuda_softmax_xent_grad_args *args, const cuda_soft_row *r,
-                                    cuda_soft s, cuda_element e) {
+                                    cuda_soft s, float scale, cuda_element e) {
     const void *x = args->logits;
-    const float scale = (float)((double)*args->dloss / (double)args->n_rows), part = 1 / s.sum;
+    const float part = 1 / s.sum;
     const int64_t label = args->labels[r->row], one = r->first + label;
     const float each = (float)(args->smooth / (double)args->k), hit = (float)(1 - args->smooth) + each;
     const int64_t head = r->first + r->lane, tail = r->tail_at + r->lane;
@@ -252,9 +254,25 @@ CUDA_BODY void cuda_softmax_xent_grad_in(const cuda_softmax_xent_grad_args *args
     cuda_soft_row_see(&r, r.row < args->n_rows ? args->k : 0);
     if (phase == 0) found[thread] = cuda_soft_of(&r, args->logits, e);
     if (phase == 1) cuda_soft_join_16(&r, thread, found);
-    if (phase == 2 && r.row < args->n_rows)
-        cuda_xent_grad_write(args, &r, cuda_soft_join_all(&r, thread, found), e);
+    if (phase == 2 && r.row < args->n_rows) {
+        const float scale = (float)((double)*args->dloss / (double)args->n_rows);
+        cuda_xent_grad_write(args, &r, cuda_soft_join_all(&r, thread, found), scale, e);
+    }
 }
 CUDA_BODIES(softmax_xent_grad)
+
+/* Both: a row's gradient when its label's logit has been read. */
+typedef cuda_softmax_xent_args cuda_softmax_xent_both_args;
+CUDA_BODY void cuda_softmax_xent_both_in(const cuda_softmax_xent_both_args *args, int64_t block,
+                                         int32_t thread, int32_t phase, void *shared, cuda_element e) {
+    cuda_softmax_xent_in(args, block, thread, phase, shared, e);
+    if (phase < 3) return;
+    cuda_soft_row r = cuda_soft_row_of(block, thread, args->lanes, args->k);
+    cuda_soft_row_see(&r, r.row < args->n_rows ? args->k : 0);
+    if (r.row >= args->n_rows) return;
+    const cuda_soft s = cuda_soft_join_all(&r, thread, (const cuda_soft *)shared);
+    cuda_xent_grad_write(args, &r, s, args->scale, e);
+}
+CUDA_BODIES(softmax_xent_both)
 
 #endif
