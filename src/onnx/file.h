@@ -104,6 +104,8 @@ void onnx_file_close(onnx_file *file); /* safe on a zeroed struct */
 /* Bytes per element; 0 for types that are not read (texts, 8-bit floats and the like). */
 int64_t onnx_type_bytes(int32_t type);
 const char *onnx_type_name(int32_t type);
+bool onnx_is_whole(int32_t type); /* an integer or boolean type */
+bool onnx_is_f32(int32_t type);   /* a float type that becomes f32, including 16-bit floats */
 /* Element i as a double. */
 double onnx_tensor_at(const onnx_tensor *tensor, int64_t i);
 

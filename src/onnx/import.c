@@ -1,4 +1,5 @@
 /* import: the graph from its inputs to its loss. */
+#include "onnx/fold/fold.h"
 #include "onnx/import.h"
 
 #include <stdio.h>

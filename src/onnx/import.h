@@ -203,22 +203,6 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
     onnx_rules_choices[], onnx_rules_slices[];
-/* Evaluates the node on known numbers. false: this is impossible, or not all its operands are known. */
-bool onnx_fold(onnx_import *im);
-/* The part of onnx_fold for Reshape, Transpose and Slice of numbers v of any rank. */
-bool onnx_fold_moved(onnx_import *im, const onnx_value *v);
-/* The part of onnx_fold for Shape, Size, Constant, ConstantOfShape. */
-bool onnx_fold_made(onnx_import *im);
-/* The part of onnx_fold for pointwise ops with up to three operands v. */
-bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in);
-bool onnx_is_whole(int32_t type); /* an integer or boolean type */
-bool onnx_is_f32(int32_t type);   /* a float type that becomes f32, including 16-bit floats */
-/* Sets the node's first result for both sizes of the batch, with floats rounded to float. */
-void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b);
-/* Whether an integer is so large (from 2^53 on) that its double may be rounded. */
-bool onnx_is_far(double x);
-bool onnx_refuse_far(onnx_import *im, double x); /* true */
-
 /* ---- live.c, loss.c ---- */
 
 /* Finds for each node whether an output needs it. In the file's arena. */

@@ -23,6 +23,14 @@ const char *onnx_type_name(int32_t type) {
     return name ? name : "a type that is not read";
 }
 
+bool onnx_is_f32(int32_t type) {
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16;
+}
+
+bool onnx_is_whole(int32_t type) {
+    return type != ONNX_DOUBLE && !onnx_is_f32(type);
+}
+
 static double half(uint16_t bits) {
     const int exponent = bits >> 10 & 31;
     const double sign = bits >> 15 ? -1 : 1, part = bits & 1023;

@@ -19,6 +19,7 @@ import sources
 # Folders whose face is not named after them, or that have several: what files outside may include.
 FACES = {
     'exec/conformance': {'exec/conformance.h'},
+    'exec/emit': {'exec/emit/emit.h', 'exec/emit/parts.h'},
 }
 DEFINED = re.compile(r'^[0-9a-f]* ?[TDRBVWC] (\w+)$')
 UNDEFINED = re.compile(r'^ *[Uw] (\w+)$')

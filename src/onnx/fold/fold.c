@@ -2,15 +2,7 @@
  * the batch. */
 #include <math.h>
 
-#include "onnx/import.h"
-
-bool onnx_is_f32(int32_t type) {
-    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16;
-}
-
-bool onnx_is_whole(int32_t type) {
-    return type != ONNX_DOUBLE && !onnx_is_f32(type);
-}
+#include "onnx/fold/fold.h"
 
 void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b) {
     for (int64_t i = 0, n = onnx_count(shape, 0); onnx_is_f32(type) && i < n; i++) {

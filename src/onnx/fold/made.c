@@ -1,5 +1,5 @@
 /* fold_made: what is known without known operands: shapes of values, constants. */
-#include "onnx/import.h"
+#include "onnx/fold/fold.h"
 
 /* ---- Shape, Size, Constant, ConstantOfShape ---- */
 

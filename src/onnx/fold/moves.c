@@ -2,7 +2,7 @@
  * pads of. */
 #include <math.h>
 
-#include "onnx/import.h"
+#include "onnx/fold/fold.h"
 
 /* Each place of the result is that of the operand at from + the sum of its coordinates times their strides.
  */

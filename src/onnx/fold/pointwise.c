@@ -1,7 +1,7 @@
 /* fold_pointwise: one element of known numbers at a time, broadcast. */
 #include <math.h>
 
-#include "onnx/import.h"
+#include "onnx/fold/fold.h"
 
 static bool compute(const char *op, bool whole, double a, double b, double c, double *out) {
     const double q = a / b;
