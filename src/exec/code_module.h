@@ -1,12 +1,12 @@
-/* exec/code_module.h: defines modules that generate code for bodies (cpu/emit.h) with a library that only
- * they link: libebb_mlir.so, libebb_halide.so. A module reads a body's text in its own language, and knows
- * nothing else of Ebb.
+/* exec/code_module.h: defines modules that generate code for bodies (cpu/emit/emit.h) with a library that
+ * only they link: libebb_mlir.so, libebb_halide.so. A module reads a body's text in its own language, and
+ * knows nothing else of Ebb.
  *
- *     emit/in_mlir.c   --> mlir/module.c:     LLVM's IR     --> emit/llvm.c, by libLLVM of the same version
- *     emit/in_halide.c --> halide/module.cpp: an object file -->
+ *     cpu/emit/in_mlir.c   --> mlir/module.c:     LLVM's IR      --> cpu/emit/llvm.c, by the same libLLVM
+ *     cpu/emit/in_halide.c --> halide/module.cpp: an object file
  *
  * and for a GPU, whose text has a kernel called "cuda_fused" (cuda/kernels/fused.h), as PTX, which CUDA's
- * own linker makes a CUBIN of (cuda/jitlink.c):
+ * own linker makes a CUBIN of (cuda/jit/jitlink.c):
  *
  *     cuda/jit/mlir_text.c --> mlir/ptx.c
  *

@@ -193,7 +193,7 @@ static inline bool onnx_same_shape(const onnx_shape *a, const onnx_shape *b) {
     return true;
 }
 
-/* ---- ops_*.c, fold.c: tables of ops, NULL at their ends ---- */
+/* ---- rules/: tables of ops, NULL at their ends ---- */
 
 typedef struct onnx_rule {
     const char *op;

@@ -1,6 +1,6 @@
 /* CUDA's runtime, made up: two devices with memories that are only counted, and a thread's device. It
- * refuses what a runtime does: streams and events of another device than the thread's. With it device_*.c
- * runs anywhere. */
+ * refuses what a runtime does: streams and events of another device than the thread's. With it
+ * exec/cuda/device runs anywhere. */
 #ifndef EBB_TESTS_CUDA_RUNTIME_FAKE_H
 #define EBB_TESTS_CUDA_RUNTIME_FAKE_H
 

@@ -52,6 +52,10 @@ static void glance(const bench *b, ebb_rng *rng, ebb_rescorer *rescorer, int64_t
     cr_assert_eq(now.valid, whole.valid);
     if (whole.valid) cr_assert_eq(now.time_ns, whole.time_ns);
     if (whole.valid) cr_assert_eq(now.n_steps, whole.n_steps);
+    if (how == 1) { /* two scores between a mark and the way back */
+        change_some(b->space, rng, rescorer, 2);
+        (void)ebb_rescorer_score(rescorer, limit);
+    }
     if (how == 3) change_some(b->space, rng, rescorer, 2); /* not even looked at, or after a score */
     if (how == 3 && ebb_rng_below(rng, 2)) (void)ebb_rescorer_score(rescorer, limit);
     if (how > 0)

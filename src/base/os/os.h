@@ -26,9 +26,9 @@ EBB_CHECKED ebb_status ebb_file_write_parts(ebb_env *env, const char *path, cons
                                             size_t n);
 
 /* A new file in an old one's place: written beside it, synced, renamed, and the folder synced, so that path
- * holds the old content or the whole new content, never a half. A symbolic link is followed, and the old
- * file's mode stays. Begin needs the env; write needs none and may run on another thread; end reports what
- * write did. */
+ * holds the old content or the whole new content, never a half. A symbolic link to an existing file is
+ * followed, and the old file's mode stays. Begin needs the env; write needs none and may run on another
+ * thread; end reports what write did. */
 typedef struct ebb_replacement {
     char path[PATH_MAX], temporary[PATH_MAX]; /* links resolved; the file beside it */
     bool keeps_mode, takes_over;

@@ -88,13 +88,20 @@ static int open_new(ebb_replacement *r) {
     return failed(r, "create a file beside"), -1;
 }
 
-/* EINVAL: what cannot be synced. */
-static bool sync_it(ebb_replacement *r, int fd, const char *verb) {
-    return fsync(fd) == 0 || errno == EINVAL ? true : failed(r, verb);
+/* EINVAL: something that cannot be synced. */
+static bool sync_it(ebb_replacement *r, int fd) {
+    return fsync(fd) == 0 || errno == EINVAL ? true : failed(r, "sync");
 }
 
 static bool close_it(ebb_replacement *r, int fd) {
     return close(fd) == 0 || errno == EINTR ? true : failed(r, "close");
+}
+
+/* A file that was taken over may be another user's, whose mode we may not set but need not either. */
+static bool keep_mode(ebb_replacement *r, int fd) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && (info.st_mode & 07777) == r->mode) return true;
+    return fchmod(fd, (mode_t)r->mode) == 0 ? true : failed(r, "keep the mode of");
 }
 
 static bool fill(ebb_replacement *r, int fd, const ebb_file_part *parts, size_t n) {
@@ -103,21 +110,28 @@ static bool fill(ebb_replacement *r, int fd, const ebb_file_part *parts, size_t 
         errno = ebb_fd_write(fd, parts[i].at, parts[i].n);
         good = errno == 0 ? true : failed(r, "write");
     }
-    if (good && r->keeps_mode && fchmod(fd, (mode_t)r->mode) != 0) good = failed(r, "keep the mode of");
-    return good && sync_it(r, fd, "sync");
+    if (good && r->keeps_mode) good = keep_mode(r, fd);
+    return good && sync_it(r, fd);
 }
 
-/* A name that is not synced may be the old file's again after a crash of the machine. */
+/* What a folder that cannot be read, or a file system that knows no such thing, says. */
+static bool cannot_sync_folders(int error) {
+    return error == EACCES || error == EPERM || error == EINVAL || error == ENOSYS || error == EBADF ||
+           error == EOPNOTSUPP || error == EROFS;
+}
+
+/* A name that is not synced may be the old file's again after a crash of the machine. Where folders cannot
+ * be synced that cannot be helped. */
 static void sync_folder(ebb_replacement *r) {
     char folder[PATH_MAX];
     const int n = folder_bytes(r->path);
     (void)snprintf(folder, sizeof folder, "%.*s", n > 0 ? n : 1, n > 0 ? r->path : ".");
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        (void)failed(r, "open the folder of");
+        if (!cannot_sync_folders(errno)) (void)failed(r, "open the folder of");
         return;
     }
-    (void)sync_it(r, fd, "sync the folder of");
+    if (fsync(fd) != 0 && !cannot_sync_folders(errno)) (void)failed(r, "sync the folder of");
     (void)close(fd);
 }
 

@@ -75,7 +75,6 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by
                                 ebb_compare_result *out) {
     ebb_env *env = device->engine->env;
     ebb_arena arena;
-    ebb_made_up made_up;
     ebb_comparer c = {.env = env,
                       .device = device,
                       .other = other,
@@ -84,9 +83,7 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by
                       .result = out};
     ebb_arena_init(&arena, env);
     ebb_status status = find_buffers(&c, &arena);
-    if (status == EBB_OK) status = ebb_made_up_draw(&arena, device, &made_up);
-    if (status == EBB_OK) status = ebb_made_up_feed(device, &made_up);
-    if (status == EBB_OK) status = ebb_made_up_feed(other, &made_up);
+    if (status == EBB_OK) status = ebb_made_up_feed_both(device, other);
     if (status == EBB_OK) status = by_xla ? ebb_xla_fill(device) : ebb_step(device);
     const ebb_run_options run = {
         .seed = other->engine->options.seed, .on_step = ebb_compare_look, .on_step_ctx = &c};

@@ -41,3 +41,27 @@ ebb_status ebb_made_up_feed(ebb_program *program, const ebb_made_up *made_up) {
     }
     return status;
 }
+
+static ebb_status feed_both(ebb_program *program, ebb_program *other, ebb_id v, void *data, ebb_rng *rng) {
+    const ebb_value *value = &program->compiled.graph->values[v];
+    const size_t bytes = (size_t)ebb_type_bytes(&value->type);
+    ebb_make_up(program->compiled.graph, v, data, rng);
+    const ebb_status status = ebb_feed(program, value->name, data, bytes);
+    return status == EBB_OK ? ebb_feed(other, value->name, data, bytes) : status;
+}
+
+ebb_status ebb_made_up_feed_both(ebb_program *program, ebb_program *other) {
+    const ebb_graph *graph = program->compiled.graph;
+    ebb_env *env = program->engine->env;
+    ebb_status status = EBB_OK;
+    ebb_rng rng;
+    ebb_rng_init(&rng, 1, 0);
+    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
+        if (graph->values[v].role != EBB_ROLE_INPUT || !ebb_value_is_given(program, v)) continue;
+        const size_t bytes = (size_t)ebb_type_bytes(&graph->values[v].type);
+        void *data = ebb_calloc(env, bytes, 1);
+        status = data ? feed_both(program, other, v, data, &rng) : EBB_NO_MEMORY;
+        ebb_cfree(env, data, bytes, 1);
+    }
+    return status;
+}

@@ -171,6 +171,8 @@ typedef struct ebb_made_up {
 EBB_CHECKED ebb_status ebb_made_up_draw(ebb_arena *arena, const ebb_program *program, ebb_made_up *out);
 /* Feeds the data, by name, to that program or to another one of the same model and dims. */
 EBB_CHECKED ebb_status ebb_made_up_feed(ebb_program *program, const ebb_made_up *made_up);
+/* Draws and feeds the same data to both, an input at a time. */
+EBB_CHECKED ebb_status ebb_made_up_feed_both(ebb_program *program, ebb_program *other);
 
 /* Makes a file's row for each param and state, with names, dtypes and shapes as in the file; in the arena.
  * NULL: no memory. */

@@ -8,9 +8,9 @@
  *     cuda.c         the table of functions that backend.h asks for
  *     <family>.c     an op's facts and launches: how many blocks of which kernel, what scratch
  *     kernels/       what the kernels do (kernel.h)
- *     fused*.c       chains of pointwise ops, whose kernels are made at run time (fused.h)
- *     device*.c      memory, stream, recordings (device.h)
- *     products*.c    cuDNN, cuBLASLt (products.h)
+ *     fused.c, jit/  chains of pointwise ops, whose kernels are made at run time (fused.h)
+ *     device/        memory, stream, recordings (device.h)
+ *     products*.c    products: cudnn/, cublaslt/ (products.h)
  *     cost.c         how long ops take, from a description
  *
  * A launch puts work into the stream and returns; end() waits for it.

@@ -1,7 +1,6 @@
 /* cuda/fused.h: chains of pointwise ops (`fused`, graph/ops/fused.h) on a GPU: code that is made for each.
  *
- *     body --a compiler's write--> text --> shelf (base/os) --> code --cuda_device_api.code_load-->
- * launches
+ *     body --a compiler's write--> text --> shelf (base/os) --> code --code_load--> launches
  *                                        \--> its compile --^
  *
  *     compiler   nvrtc.c: libnvrtc, opened by dlopen; in tests the host's C compiler, of the same text
@@ -120,8 +119,7 @@ EBB_CHECKED ebb_status cuda_jit_code(cuda_jit *jit, cuda_device *device, const e
 /* Of an api (exec/backend.h): compilers, with the version of what is here. */
 ebb_status cuda_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
 
-/* ---- texts (fused_text.c, mlir_text.c, halide_text.c)
- * ------------------------------------------------------------- */
+/* ---- texts (fused_text.c, mlir_text.c, halide_text.c) ----------------------------------------------- */
 
 /* All before the bodies (text.py). */
 extern const char cuda_fused_prelude[];

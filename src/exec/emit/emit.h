@@ -1,12 +1,13 @@
-/* exec/emit/emit.h: a body (`fused`, graph/ops/fused.h) in plain operations on registers, for whoever
- * writes code of it.
+/* exec/emit/emit.h: a body (`fused`, graph/ops/fused.h) in plain operations on registers, from which code
+ * is generated.
  *
- *     steps.c    the steps as operations, in the order of the unfused kernels: nothing is contracted or
- *                reordered. An op that the kernels of one processor compute in a way of their own is
- * written by its emit_kernels (cpu/emit/kernels.c, cuda/jit/emit_kernels.c) half.c     16-bit numbers
- * (base/half.h) mlir.c     the languages (emit_language) of MLIR and, in halide.c, of Halide, which the
- * code of both processors is written in; those of LLVM and C are the CPU's (cpu/emit/in_*.c) parts.h
- * helpers that steps are written with
+ *     steps.c    the steps, in the order of the unfused kernels: nothing is contracted or reordered;
+ *                what one processor's kernels compute in their own way its emit_kernels write
+ *                (cpu/emit/kernels.c, cuda/jit/emit_kernels.c)
+ *     half.c     16-bit numbers (base/half.h)
+ *     mlir.c     MLIR's language (emit_language), for both processors
+ *     halide.c   Halide's, likewise; those of LLVM and C are the CPU's (cpu/emit/in_*.c)
+ *     parts.h    helpers that steps are written with
  */
 #ifndef EBB_EXEC_EMIT_H
 #define EBB_EXEC_EMIT_H

@@ -1,5 +1,5 @@
 /* halide/module.cpp: what the module libebb_halide.so shows, on Halide 14: the lines of
- * cpu/emit_in_halide.c become Halide's statements, and those an object file. What a schedule would make of
+ * cpu/emit/in_halide.c become Halide's statements, and those an object file. What a schedule would make of
  * a function is written out here, loops and vectors, and no pass of Halide's own runs, which would take
  * floats for real numbers: it is its code generator that is used, each operation of which is told to be
  * strict. */

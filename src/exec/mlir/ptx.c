@@ -159,7 +159,8 @@ static bool functions_link(ptx *p) {
     llvm_module functions = NULL;
     const llvm_ref buffer =
         LLVMCreateMemoryBufferWithMemoryRange(p->gpu->functions, p->gpu->n_functions, "functions", 0);
-    if (LLVMGetBitcodeModuleInContext2(p->context, buffer, &functions)) { /* takes the buffer */
+    if (LLVMGetBitcodeModuleInContext2(p->context, buffer, &functions)) { /* takes the buffer, else */
+        LLVMDisposeMemoryBuffer(buffer);
         if (!p->why[0]) mlir_say(p->why, "it does not read CUDA's functions");
         return false;
     }
@@ -253,6 +254,7 @@ char *mlir_ptx(const char *text, size_t n, const ebb_code_gpu *gpu, size_t *made
     LLVMContextSetDiagnosticHandler(p.context, hear, why);
     p.module = mlir_lower(text, n, p.context, why);
     if (p.module) {
+        why[0] = '\0'; /* of warnings */
         out = compiled(&p, made);
         LLVMDisposeModule(p.module);
     }

@@ -10,6 +10,7 @@ void ebb_rescore_note(ebb_rescorer *r, ebb_note_kind kind, uint32_t id, int32_t 
         return;
     }
     j->notes[j->n++] = (ebb_note){.kind = kind, .id = id, .a = a, .b = b};
+    j->freed = j->freed || kind == EBB_NOTE_FREED;
 }
 
 ebb_round *ebb_rescore_replace_round(ebb_rescorer *r, uint32_t position) {
@@ -36,7 +37,7 @@ static void clear_queue(ebb_rescorer *r) {
 void ebb_rescorer_mark(ebb_rescorer *r) {
     ebb_journal *j = &r->journal;
     j->n = j->n_rounds = 0;
-    j->on = false;
+    j->on = j->freed = false;
     if (r->broken || r->pool.failed) return;
     if (r->queue_first < r->queue_last) (void)ebb_rescorer_time(r);
     if (r->broken || r->pool.failed) return;
@@ -49,11 +50,7 @@ void ebb_rescorer_mark(ebb_rescorer *r) {
 /* ---- back ------------------------------------------------------------------------------------------- */
 
 static void unmake(ebb_rescorer *r, uint32_t id) {
-    ebb_ids *list = &r->lives_of[r->lives[id].value];
-    uint32_t k = list->n - 1;
-    while (list->at[k] != id) k--;
-    memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof(*list->at));
-    list->n--;
+    ebb_rescore_delist(r, id);
     r->free_lives[r->n_free_lives++] = id;
 }
 
@@ -138,6 +135,7 @@ void ebb_rescorer_back(ebb_rescorer *r, const uint8_t *genes) {
     clear_queue(r);
     forget_marks(r);
     while (j->n > 0) put_back(r, &j->notes[--j->n]);
+    j->freed = false;
     memcpy(r->blocks, j->blocks, (r->space->n_ops / EBB_BLOCK + 1) * sizeof(*j->blocks));
     r->sums = j->sums;
 }

@@ -68,10 +68,19 @@ void ebb_rescore_enlist(ebb_rescorer *r, uint32_t id) {
     list->at[k] = id;
 }
 
+void ebb_rescore_delist(ebb_rescorer *r, uint32_t id) {
+    ebb_ids *list = &r->lives_of[r->lives[id].value];
+    uint32_t k = 0;
+    while (list->at[k] != id) k++;
+    memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof(*list->at));
+    list->n--;
+}
+
 uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos) {
     ebb_ids *list = &r->lives_of[value];
     if (r->n_free_lives == 0 && r->n_lives == r->max_lives && !grow(r)) r->pool.failed = true;
     if (r->pool.failed || !ebb_ids_reserve(&r->pool, list, list->n + 1)) return EBB_NONE;
+    if (r->n_free_lives > 0 && r->journal.freed) r->journal.on = false; /* back() loads instead */
     uint32_t id = r->n_free_lives > 0 ? r->free_lives[--r->n_free_lives] : r->n_lives++;
     ebb_rescore_life *life = &r->lives[id];
     *life = (ebb_rescore_life){.value = value,

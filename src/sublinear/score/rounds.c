@@ -236,11 +236,7 @@ static void settle_made(ebb_rescorer *r, const ebb_round *round, int32_t p) {
         uint32_t id = round->made.at[k];
         ebb_rescore_life *life = &r->lives[id];
         if (r->life_made[id] == r->epoch) continue;
-        ebb_ids *list = &r->lives_of[life->value];
-        uint32_t at = 0;
-        while (list->at[at] != id) at++;
-        memmove(list->at + at, list->at + at + 1, (list->n - at - 1) * sizeof(*list->at));
-        list->n--;
+        ebb_rescore_delist(r, id);
         life->dead = true;
         ebb_rescore_note(r, EBB_NOTE_NOT_MADE, id, 0, 0);
         r->dead[r->n_dead++] = id;

@@ -94,7 +94,8 @@ typedef struct ebb_note {
 } ebb_note;
 
 typedef struct ebb_journal {
-    bool on; /* there is a mark, and all since is noted */
+    bool on;    /* there is a mark, and all since is noted */
+    bool freed; /* lives have been freed since: what takes the place of one cannot be taken back */
     ebb_note *notes;
     uint32_t n, max;
     ebb_round *rounds; /* [n_ops], as they were; those from n_rounds on lend their lists */
@@ -160,6 +161,8 @@ uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos); /* EB
 void ebb_rescore_mark_root(ebb_rescorer *r, uint32_t root);
 /* Among the lives of its value, by position. Room for it is reserved. */
 void ebb_rescore_enlist(ebb_rescorer *r, uint32_t life);
+/* Takes the life out of its value's list. */
+void ebb_rescore_delist(ebb_rescorer *r, uint32_t life);
 /* Its bytes reach as far as before; blocks' own figures are put back apart from this. */
 void ebb_rescore_unstretch(ebb_rescorer *r, uint32_t root, int32_t counted, int32_t end);
 void ebb_rescore_note(ebb_rescorer *r, ebb_note_kind kind, uint32_t id, int32_t a, int32_t b);

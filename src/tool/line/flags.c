@@ -208,9 +208,7 @@ const tool_flag tool_flags[] = {
      "one op"},
     {"jit", 0, TOOL_TEXT, AT(jit), COMPILED, "NAME", 0, 0, NULL,
      "who makes code for such chains: LLVM, CC, MLIR, HALIDE or INTERP; on cuda NVRTC, MLIR or HALIDE "
-     "(default: "
-     "the "
-     "variable MGB_JIT_BACKEND, or the first of LLVM, CC and INTERP that is there)"},
+     "(default: the variable MGB_JIT_BACKEND, or the first of LLVM, CC and INTERP that is there)"},
     {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",
      "own, or xla: the whole step is compiled and run by XLA, through a PJRT plugin (default own)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), COMPILED, NULL, 0, 0, NULL,

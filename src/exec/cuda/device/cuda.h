@@ -1,5 +1,5 @@
 /* cuda/device/cuda.h: the device that is one: CUDA's runtime on one device, with a stream of our own.
- * Private to device_*.c.
+ * Private to device/.
  *
  * The runtime is linked statically: the module needs the driver alone, and its absence is an answer of the
  * runtime, not of the loader. Everything goes through one non-blocking stream. Beside blocks the device

@@ -1,15 +1,18 @@
 /* cuda/jit/halide_text.c: a body as lines that halide/ptx.cpp reads: what a thread does for 4 elements that
  * are all there, and for one.
  *
- *     argument 3016 2744 3012             bytes of the kernel's argument; where it has the count and the
- * zero in 0 2640                           an operand, where its address is; out: a result walk 1 3 264 328
- * 0                  an operand that is found: dimensions, where sizes and strides are, and whether places
- * may be 2^32 or more lanes 4                             what follows is of 4 elements, or of 1 load 0 f32
- * 0 each                   a register, its type, an operand: an element each, the one, or found number 1
- * 2756                       a real of the argument named expf 3 1 0                    CUDA's function,
- * its result, how many operands, and they whole mod 5 3 4                     or a division of whole
- * numbers: mod, floor_div const 2 f32 1065353216, op FADD 3 0 2, store 0 4      as of the cpu
- * (cpu/emit_in_halide.c)
+ *     argument 3016 2744 3012   bytes of the kernel's argument; where the count and the zero are
+ *     in 0 2640                 an operand, and where its address is; out: a result
+ *     walk 1 3 264 328 0        an operand that is found: dimensions, where sizes and strides are,
+ *                               and whether places may be 2^32 or more
+ *     lanes 4                   what follows is for 4 elements, or for 1
+ *     load 0 f32 0 each         a register, its type, an operand: one element each, the one, or found
+ *     number 1 2756             a real of the argument
+ *     named expf 3 1 0          CUDA's function, its result, the number of operands, the operands
+ *     whole mod 5 3 4           a division of whole numbers: mod or floor_div
+ *     const 2 f32 1065353216    const, op and store as for the CPU (cpu/emit/in_halide.c)
+ *     op FADD 3 0 2
+ *     store 0 4
  */
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/jit/emit_kernels.h"
