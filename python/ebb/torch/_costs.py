@@ -3,6 +3,7 @@ sizes, or a roofline."""
 
 import operator
 import time
+import warnings
 
 import torch
 from torch import fx
@@ -11,6 +12,8 @@ from . import _joint, _layouts, _peak, _recurrent
 from . import _private as private
 
 MEASURED = {}  # key of a unit -> (ns, scratch bytes, layouts of its results)
+FAILED = {}  # key of a unit that could not be measured -> why
+COLLECTIVES = ("c10d", "symm_mem", "dtensor")  # parts of their namespaces
 ROUNDS = 4  # of measuring, and tracing anew
 ROOFLINE = {"cpu": (5e10, 1e10), "cuda": (3e13, 2e12)}  # flop/s, bytes/s
 MARK = "ebb.unit"
@@ -23,18 +26,6 @@ def unit_key(joint, unit):
         return unit.fused.key
     node = unit.node
     return str(node.target), repr(fx.map_arg((node.args, node.kwargs), lambda n: _layouts.describe(joint.value_of(n), True)))
-
-
-def runnable(joint, unit):
-    """The unit as a function without arguments, on tensors of its own."""
-    if unit.fused is not None:
-        tensors = [_layouts.real(root.meta["val"]) for root in unit.roots]
-        return lambda: unit.fused(*tensors)
-    node = unit.node
-    real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
-    made = {n: real(joint, n) for n in node.all_input_nodes}
-    args, kwargs = fx.map_arg((node.args, node.kwargs), made.get)
-    return lambda: _recurrent.callable_of(node.target)(*args, **kwargs)
 
 
 def operand(joint, node):
@@ -70,11 +61,40 @@ def roofline(unit):
     return int(1e9 * (work / flops + n_bytes / rate)) + 2000
 
 
-def measurable(unit):
-    """No recurrent op but oneDNN's layer, whose workspace is known (operand)."""
-    if unit.ordered or unit.fused is not None:
-        return not unit.ordered
-    return isinstance(unit.node.target, torch._ops.OpOverload) and (not recurrent(unit.node) or "mkldnn_rnn_layer" in unit.node.target._schema.name)
+def unmeasurable(unit):
+    """Why a unit is not run on made-up tensors; "" if it may be. Custom ops may: torch.library has them declare what they change, and those that
+    registered other effects stand within a higher-order op. Of recurrent ops only oneDNN's layer may, whose workspace is known (operand)."""
+    if unit.fused is not None:
+        return ""
+    target = unit.node.target
+    if target in private.AUTO_FUNCTIONALIZED:  # an op that changes its operands, on copies of these
+        target = unit.node.args[0]
+    if not isinstance(target, torch._ops.OpOverload):
+        return "a higher-order op"
+    return "recurrent on a GPU" if recurrent(unit.node) and "mkldnn_rnn_layer" not in target._schema.name else ""
+
+
+class Runnable:
+    """The unit as a function without arguments, on tensors of its own."""
+
+    def __init__(self, joint, unit):
+        if unit.fused is not None:
+            self.target, self.args, self.kwargs = unit.fused, [_layouts.real(root.meta["val"]) for root in unit.roots], {}
+        else:
+            node = unit.node
+            real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
+            made = {n: real(joint, n) for n in node.all_input_nodes}
+            self.args, self.kwargs = fx.map_arg((node.args, node.kwargs), made.get)
+            self.target = _recurrent.callable_of(node.target)
+        self.given = {private.storage_key(t) for t in private.tree_leaves((self.args, self.kwargs)) if isinstance(t, torch.Tensor)}
+
+    def __call__(self):
+        return self.target(*self.args, **self.kwargs)
+
+    def made_bytes(self, results):
+        """Of results that lie in no operand."""
+        made = {private.storage_key(t): t.untyped_storage().nbytes() for t in _joint.tensors_of(results)}
+        return sum(n_bytes for key, n_bytes in made.items() if key not in self.given)
 
 
 def clock(run, device):
@@ -87,7 +107,7 @@ def clock(run, device):
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     taken = now() - began
-    return taken, sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _joint.tensors_of(results)}.values()), _layouts.layout(results)
+    return taken, run.made_bytes(results), _layouts.layout(results)
 
 
 def device_of(unit):
@@ -113,14 +133,14 @@ def measure_cpu(joint, units):
         for i, (key, unit) in enumerate(units.items()):
             try:
                 run = None
-                run = runnable(joint, unit)
+                run = Runnable(joint, unit)
                 clock(run, torch.device("cpu"))
                 with record_function(f"{MARK} {i}"):
                     found[key], results[key], layouts[key] = clock(run, torch.device("cpu"))
                 for _ in range(MORE_RUNS if found[key] < SHORT_NS else 0):
                     found[key] = min(found[key], clock(run, torch.device("cpu"))[0])
-            except (RuntimeError, IndexError, TypeError, ValueError):
-                results[key] = None  # such operands are none of its own: by the roofline
+            except Exception as error:  # a custom op may raise anything, on operands that are none of its own
+                results[key], FAILED[key] = None, why(error)
     events = session.profiler.kineto_results.events()
     spans = {e.name(): (e.start_ns(), e.end_ns()) for e in events if e.name().startswith(MARK)}
     changes = _peak.changes_of(session)
@@ -145,17 +165,41 @@ def measure_all(joint, keys):
     wanted = {}
     with private.no_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
         for unit, key in keys.items():
-            if key in MEASURED or key in wanted or not measurable(unit):
+            if key in MEASURED or key in wanted or key in FAILED or idle(unit) or unmeasurable(unit):
                 continue
             if device_of(unit).type == "cpu":
                 wanted[key] = unit
             elif device_of(unit).type == "cuda":
                 try:
-                    MEASURED[key] = measure_cuda(runnable(joint, unit), device_of(unit))
-                except (RuntimeError, TypeError, ValueError):
-                    continue
+                    MEASURED[key] = measure_cuda(Runnable(joint, unit), device_of(unit))
+                except Exception as error:
+                    FAILED[key] = why(error)
         if wanted:
             MEASURED.update(measure_cpu(joint, wanted))
+
+
+def idle(unit):
+    """Assertions and the like take nothing, collectives nothing but their results: run here alone they would wait for the other ranks."""
+    if unit.fused is not None:
+        return False
+    space = getattr(unit.node.target, "namespace", "")
+    return "assert" in str(unit.node.target) or any(part in space for part in COLLECTIVES) or not _joint.tensors_of(unit.node.meta.get("val"))
+
+
+def why(error):
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def warn_of_unmeasured(keys):
+    """A plan counts nothing for what such ops allocate beyond their results."""
+    unknown = {}
+    for unit, key in keys.items():
+        reason = "" if key in MEASURED or idle(unit) else unmeasurable(unit) or FAILED.get(key)
+        if reason:
+            unknown.setdefault(str(unit.node.target), reason)
+    if unknown:
+        named = "; ".join(f"{op} ({reason})" for op, reason in unknown.items())
+        warnings.warn(f"ebb.torch: not measured, so that the budget counts no scratch of theirs: {named}: leave a reserve for it", stacklevel=2)
 
 
 def measure(joint):
@@ -165,6 +209,7 @@ def measure(joint):
         measure_all(joint, keys)
         if not _layouts.settle(joint, lambda unit: MEASURED[keys[unit]][2] if keys[unit] in MEASURED else None):  # noqa: B023
             break
+    warn_of_unmeasured(keys)
     for unit in joint.units:
         unit.time_ns, unit.scratch_bytes, _ = MEASURED.get(keys[unit]) or (roofline(unit), 0, None)
 

@@ -33,6 +33,7 @@ try:
     from torch._functorch.partitioners import _is_bwd_seed_offset as is_backward_seed
     from torch._functorch.partitioners import _is_tangent as is_tangent
     from torch._guards import detect_fake_mode
+    from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -40,6 +41,8 @@ try:
     from torch.utils._pytree import tree_leaves
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
+
+AUTO_FUNCTIONALIZED = (auto_functionalized, auto_functionalized_v2)
 
 
 def frames_outside():
