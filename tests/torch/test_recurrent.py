@@ -52,7 +52,7 @@ class Lstm(unittest.TestCase):
         model, x = Recurrent(nn.LSTM, num_layers=2), torch.randn(1, 32, 12)
         (_, _), (_, compiled) = pair(model)
         compiled(x.expand(64, -1, -1)).square().mean().backward()
-        document = ebb.torch._fit.trace(model, [x], lambda m, x: m(x).square().mean(), 64)
+        document = ebb.torch._fit.Step(model, [x], lambda m, x: m(x).square().mean()).estimated(64)
         guessed, found = (sorted(v["bytes"] for v in values)[-2:] for values in (document.values, compiled.plans[0].values))
         for a, b in zip(guessed, found):  # the two workspaces
             self.assertGreaterEqual(a, b)

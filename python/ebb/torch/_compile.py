@@ -41,7 +41,7 @@ class Backend:
 
     def partition(self, module, inputs, *, num_fwd_outputs, **_):
         joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
-        (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
+        _costs.measure(joint, self.costs)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, UNIT))
         document.leaves = self.leaves
@@ -212,7 +212,7 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     activations bytes for activations and gradients alone, in place of budget
     reserve     bytes of the budget to leave alone
     backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
-    costs       "measured" on this device, or "roofline"
+    costs       where ops' times are from: "measured" on this device, or "roofline"; what they allocate is measured
     time_limit  seconds of planning for each graph (several times where graphs share); effort as in docs/tuning.md
     """
     if not callable(model):

@@ -202,8 +202,9 @@ def warn_of_unmeasured(keys):
         warnings.warn(f"ebb.torch: not measured, so that the budget counts no scratch of theirs: {named}: leave a reserve for it", stacklevel=2)
 
 
-def measure(joint):
-    """Fills in the units' times and scratch bytes, and puts results where they lie. Each kind of unit is measured once in a process."""
+def measure(joint, costs="measured"):
+    """Fills in the units' times (of "roofline": by that) and scratch bytes, and puts results where they lie. Each kind of unit is measured once in
+    a process."""
     for _ in range(ROUNDS):
         keys = {unit: unit_key(joint, unit) for unit in joint.units}
         measure_all(joint, keys)
@@ -211,11 +212,12 @@ def measure(joint):
             break
     warn_of_unmeasured(keys)
     for unit in joint.units:
-        unit.time_ns, unit.scratch_bytes, _ = MEASURED.get(keys[unit]) or (roofline(unit), 0, None)
+        taken, unit.scratch_bytes, _ = MEASURED.get(keys[unit]) or (None, 0, None)
+        unit.time_ns = roofline(unit) if taken is None or costs == "roofline" else taken
 
 
 def estimate(joint):
-    """The same by the roofline alone: no tensor is made but a few rows for an LSTM."""
+    """Times by the roofline, and no scratch: no tensor is made but a few rows for an LSTM."""
     for unit in joint.units:
         unit.time_ns = roofline(unit)
         if unit.fused is None and unit.node.target is _recurrent.OP:

@@ -1,4 +1,5 @@
-"""ebb.torch.fit: the largest batch within a budget. Tensors of the steps that are tried are FakeTensors: they take no memory."""
+"""ebb.torch.fit: the largest batch within a budget. Tensors of the steps that are tried are FakeTensors. What ops allocate beyond their results
+is measured op by op: at two small batches, between and beyond which it is taken as linear, and at the batch that is found."""
 
 import dataclasses
 
@@ -9,6 +10,7 @@ from . import _budget, _compile, _costs, _joint, _plan, _recurrent
 from . import _private as private
 
 MOST = 1 << 20
+ANCHORS = (2, 3)  # one image alone is laid out otherwise by some convolutions
 SECONDS = 1.0
 
 
@@ -42,7 +44,7 @@ def resized(value, n):
 
 
 def trace(model, example, loss, n):
-    """The planning graph of a step with n images."""
+    """The joint graph of a step with n images."""
     with private.FakeTensorMode(allow_non_fake_inputs=True):
         inputs = [resized(value, n) for value in example]
         try:
@@ -52,10 +54,56 @@ def trace(model, example, loss, n):
             reason = str(error).splitlines()[0]
             raise ValueError(f"ebb.torch.fit: no step with gradients can be traced of this model and loss: {reason}") from None
     n_results = len(module.graph.output_node().args[0])
-    joint = _joint.Joint(module, n_results)
-    _costs.estimate(joint)
+    return _joint.Joint(module, n_results)
+
+
+def document_of(joint):
     device = next((t.device.type for p in joint.placeholders for t in _joint.tensors_of(p.meta.get("val"))), "cpu")
     return _plan.Document(joint, _compile.ROUNDING.get(device, _compile.UNIT))
+
+
+class Step:
+    """Planning graphs of one step with any number of images."""
+
+    def __init__(self, model, example, loss):
+        self.model, self.example, self.loss = model, example, loss
+        self.scratch = {}  # number of images -> {name of a unit: bytes}
+
+    def measured(self, n):
+        joint = trace(self.model, self.example, self.loss, n)
+        _costs.measure(joint)
+        self.scratch[n] = {unit.node.name: unit.scratch_bytes for unit in joint.units}
+        return document_of(joint)
+
+    def estimated(self, n):
+        for few in () if self.scratch else ANCHORS:
+            self.measured(few)
+        joint = trace(self.model, self.example, self.loss, n)
+        near = [(m, self.scratch[m]) for m in sorted(self.scratch, key=lambda m: abs(m - n))[:2]]
+        if any({unit.node.name for unit in joint.units} != known.keys() for _, known in near):
+            return self.measured(n)  # a step of other ops
+        _costs.estimate(joint)
+        for unit in joint.units:
+            unit.scratch_bytes = line([(m, known[unit.node.name]) for m, known in near], n)
+        return document_of(joint)
+
+
+def line(points, n):
+    """At n on the line through two points, where that is above 0."""
+    (m, at), (other, beyond) = points
+    return max(0, round(at + (beyond - at) * (n - m) / (other - m)))
+
+
+def largest(good, low, high):
+    """The largest n in low..high - 1 that is good, to within one part in 64; low is."""
+    n = max(1, low + max(1, low // 64))
+    while n < high and good(n):
+        low, n = n, 2 * n
+    high = min(high, n)
+    while high - low > max(1, low // 64):
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+    return low
 
 
 def fits(document, limit):
@@ -84,22 +132,20 @@ def fit(model, example, loss, budget, *, optimizer=None, reserve=0, most=MOST):
     total = _budget.parse_bytes(budget) if isinstance(budget, str) else int(budget)
     reserve = _budget.parse_bytes(reserve) if isinstance(reserve, str) else reserve
     fixed = _budget.fixed_bytes(model, optimizer)
-    found = {}
+    step, found = Step(model, example, loss), {}
+    inputs = sum(t.numel() // len(t) * t.element_size() for t in example if isinstance(t, torch.Tensor) and t.dim())
 
-    def good(n):
-        inputs = sum(t.numel() // len(t) * n * t.element_size() for t in example if isinstance(t, torch.Tensor) and t.dim())
-        plan = fits(trace(model, example, loss, n), total - fixed - reserve - inputs)
+    def holds(n, document):
+        plan = fits(document(n), total - fixed - reserve - n * inputs)
         if plan is not None:
             found[n] = plan
         return plan is not None
 
-    low, high = 0, 1
-    while high <= most and good(high):
-        low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > max(1, low // 64):
-        middle = (low + high) // 2
-        low, high = (middle, high) if good(middle) else (low, middle)
+    low, high, n = 0, most + 1, None
+    while n != low:  # what is thought to fit is measured, until nothing more is thought to
+        n = largest(lambda n: holds(n, step.estimated), low, high) or min(1, high - 1)
+        if n != low:
+            low, high = (n, high) if holds(n, step.measured) else (low, n)
     if not low:
         raise OverBudget(f"ebb.torch: budget {total} bytes: one image does not fit: parameters, buffers and states take {fixed}, "
                          f"the reserve {reserve}; raise the budget")
