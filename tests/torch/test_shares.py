@@ -171,6 +171,20 @@ class Shares(unittest.TestCase):
         (plain, run), (twin, compiled) = pair(model, budget=min(1.0, 1.05 * caught.exception.least_share), **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
 
+    def test_a_share_is_of_the_largest_step_so_far(self):
+        torch.manual_seed(0)
+        layers = [nn.Sequential(nn.Linear(64, 64), nn.BatchNorm1d(64), nn.GELU(), nn.Dropout(0.1)) for _ in range(6)]
+        for model, shape in ((nn.Sequential(*layers), (64,)), (Uneven(), (64, 32))):
+            (plain, run), (twin, compiled) = pair(model, budget=0.5, **REPEATABLE)
+            sizes = {}
+            for n in (64, 1, 3, 128):  # of the smaller ones alone, half would be below the least
+                x = torch.randn(n + 1, *shape)
+                self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+                sizes[n] = compiled.planned_bytes
+            self.assertEqual(sizes[64], sizes[3])
+            self.assertLess(1.5 * sizes[64], sizes[128])
+            self.assertLess(sizes[128], 2.2 * sizes[64])
+
     def test_bytes_below_the_least_name_the_least_total(self):
         model = Uneven()
         (_, _), (_, compiled) = pair(model, budget=150_000, **REPEATABLE)

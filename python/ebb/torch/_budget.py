@@ -16,7 +16,7 @@ def parse_bytes(text):
 
 class Budget:
     """How many bytes a graph may take. A float up to 1 is a share of what its step takes in PyTorch's order beyond what the
-    caller keeps of it (gradients of parameters, results). Bytes are a total: `fixed` (parameters, buffers, optimizer states)
+    caller keeps of it (gradients of parameters, results), at least what the largest step so far was `granted`. Bytes are a total: `fixed` (parameters, buffers, optimizer states)
     and `reserve` are taken off; `activations` are bytes for activations and gradients alone."""
 
     def __init__(self, budget, fixed=0, reserve=0, activations=None, gradients=0):
@@ -35,20 +35,22 @@ class Budget:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
         self.fixed, self.reserve, self.gradients = fixed, parse_bytes(reserve) if isinstance(reserve, str) else reserve, gradients
         self.present = 0  # of the fixed bytes: gradients that were there
+        self.granted = 0  # by a share: bytes of the largest step so far
 
     def of(self, document, in_order, held):
         """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
         before it hold until their backward halves, and the gradients that those after it have made."""
+        others = held + max(0, self.gradients - document.gradient_bytes())
         if self.share is not None:
             kept = document.kept_bytes()
-            return kept + int(self.share * (in_order - kept))
+            return max(kept + int(self.share * (in_order - kept)), self.granted - others)
         total = self.total()
         if total is None:
             return None
         if total <= 0:
             raise OverBudget(f"ebb.torch: budget {self.bytes} bytes: parameters, buffers and optimizer states take {self.fixed}, "
                              f"the reserve {self.reserve}: nothing is left for activations; raise the budget")
-        return total - held - max(0, self.gradients - document.gradient_bytes())
+        return total - others
 
     def total(self):
         """Bytes for activations and gradients; None: no limit in bytes."""
@@ -59,8 +61,13 @@ class Budget:
     def of_step(self, together):
         """Bytes for the Graphs of a step together; None: no limit."""
         if self.share is not None:
-            return int(together.kept + self.share * (together.in_order - together.kept))
+            return max(self.granted, int(together.kept + self.share * (together.in_order - together.kept)))
         return self.total()
+
+    def grant(self, together):
+        """Later steps that are smaller may take as much."""
+        if self.share is not None:
+            self.granted = self.of_step(together)
 
     def outgrown(self, planned, model):
         """Bytes of gradients that are there before a step and were not when they were counted, if with them it takes more than the total."""

@@ -149,6 +149,7 @@ class Compiled(torch.nn.Module):
         if not holds:
             raise budget.refuse(together.planned, together.in_order, together.kept)
         self.settled, self.planned_bytes, self.backend.settled = bool(self.plans), together.planned, None
+        budget.grant(together)
         return result
 
     def _later_call(self, args, kwargs):
@@ -157,6 +158,7 @@ class Compiled(torch.nn.Module):
         result = self._call(args, kwargs)
         together = Graphs(self.backend.ran)
         self.planned_bytes = max(self.planned_bytes, together.planned)
+        self.backend.budget.grant(together)
         if len(self.plans) > n_plans and not self.backend.budget.holds(together):
             self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
