@@ -151,6 +151,25 @@ class Shares(unittest.TestCase):
         self.assertFalse(compiled.plans[0].starved)
         self.assertLessEqual(compiled.planned_bytes, compiled.plans[0].budget_bytes)
 
+    def test_a_refusal_is_whole_whatever_the_clock_cut_off(self):
+        x, real, least = torch.randn(*X), ebb.torch._plan.make_plan, 400_000
+
+        def make(text, options):
+            if options["memory"] == "in_place" or options["budget"] > loosest:
+                return real(text, {**options, "memory": "in_place"})
+            asked.append(options["budget"])
+            raise ebb.torch.OverBudget(f"no plan found within {options['budget']} bytes", least if known and len(asked) == 2 else None)
+
+        for known, loosest in ((False, 1 << 40), (True, 1 << 40), (True, least)):
+            (_, _), (_, compiled) = pair(convolutions(2), budget=0.01, **REPEATABLE)
+            asked = []
+            with mock.patch.object(ebb.torch._plan, "make_plan", make):
+                with self.assertRaisesRegex(ebb.torch.OverBudget, r"^ebb.torch: budget 0.01: the smallest found needs \d+ bytes, a share of 1") as caught:
+                    compiled(x)
+            self.assertEqual(caught.exception.least_share, 1.0)
+            self.assertGreater(caught.exception.least_bytes, least)
+            self.assertEqual(known, least in asked)
+
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)
         (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, **REPEATABLE)

@@ -8,7 +8,7 @@ from . import _plan
 from ._places import place_of
 from ._plan import BORDER, STATE
 
-LEAST_TRIES = 3  # a search cut off by the clock may miss what the one before it has found
+LEAST_TRIES, LOOSER = 3, 1.02  # a search cut off by the clock may miss what the one before it has found: it gets a few more bytes
 CUT_SHORT, PATIENCE = "cut the search short", 4  # before such a refusal is believed, the search has more time, once
 
 
@@ -69,22 +69,22 @@ def settle(facts, limit, held, options, patient=False):
 
 
 def planned(text, options, patient):
-    """(plan, whether no plan within the budget was found: then it is the smallest that was)."""
-    starved, once = False, True
-    tries = 0
+    """(plan, whether no plan within the budget was found). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
+    order, which takes no search."""
+    starved, once, tries, needs = False, True, 0, 0
     while True:
         try:
             return _plan.make_plan(text, options), starved
         except OverBudget as error:
-            empty = once and not error.least_bytes  # the limit struck before any plan was found: there is nothing to go on from
-            if empty or patient and CUT_SHORT in str(error):
+            empty = not error.least_bytes  # the limit struck before any plan was found
+            if empty and once or patient and CUT_SHORT in str(error):
                 patient, once, options = False, False, {**options, "time_limit": PATIENCE * options["time_limit"]}
                 continue
-            error.needs = error.least_bytes or 0
-            tries += 1
-            if not error.needs or tries > LEAST_TRIES + 1:
-                raise
-            starved, options = True, {**options, "budget": error.needs}
+            tries, needs = tries + 1, error.least_bytes or int(LOOSER * needs)
+            if not needs or tries > LEAST_TRIES + 1:
+                in_order = {name: value for name, value in options.items() if name != "budget"}
+                return _plan.make_plan(text, {**in_order, "memory": "in_place"}), True
+            starved, options = True, {**options, "budget": needs}
 
 
 def plan_document(document, budget, held, options, settled, shares):
@@ -100,10 +100,7 @@ def plan_document(document, budget, held, options, settled, shares):
     options = {**options, "memory": "in_place"}
     if limit is not None and limit < in_order:
         options.update(memory="budget", budget=max(1, limit))
-    try:
-        plan, starved = planned(document.text("step"), options, not shares)
-    except OverBudget as error:
-        raise budget.refuse(error.needs + held, in_order + held, kept + held) from None
+    plan, starved = planned(document.text("step"), options, not shares)
     facts = GraphPlan(document, plan, limit, time.monotonic() - began, starved)
     if starved and facts.planned_bytes <= limit:
         facts.starved = False  # only the packed block, which this plan runs without, is larger
