@@ -28,6 +28,14 @@ class Groups(unittest.TestCase):
             compiled = ebb.torch.compile(model, budget=0.9, time_limit=1.0)
             self.assertTrue(same(plain, result(model, compiled, torch.ones(4, 64, 32))))
             self.assertTrue(compiled.plans)
+            torch._dynamo.reset()
+            plain = nn.Sequential(nn.Linear(32, 32), nn.GELU())  # whose code torch.compile takes for PyTorch's own
+            outside = ebb.torch.compile(nn.parallel.DistributedDataParallel(plain), budget=0.9, time_limit=1.0)
+            with self.assertWarnsRegex(UserWarning, r"budget is NOT in force: wrap the compiled model, DistributedDataParallel\(ebb"):
+                outside(torch.ones(4, 32))
+            inside = ebb.torch.compile(plain, budget=1.0, time_limit=1.0)
+            nn.parallel.DistributedDataParallel(inside)(torch.ones(4, 32)).sum().backward()
+            self.assertTrue(inside.plans)
 
         self.in_a_group(run)
 

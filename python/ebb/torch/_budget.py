@@ -25,6 +25,8 @@ class Budget:
         self.activations = parse_bytes(activations) if isinstance(activations, str) else activations
         if isinstance(budget, bool) or budget is not None and not isinstance(budget, (int, float, str)):
             raise TypeError(f"budget {budget!r}: write \"11GiB\", a number of bytes, a share such as 0.5, or None")
+        if isinstance(activations, float) and activations <= 1:
+            raise ValueError(f"activations {activations!r}: these are bytes; for a share write budget={activations!r}")
         if self.activations is not None and self.activations <= 0:
             raise ValueError(f"activations {activations!r}: bytes are above 0")
         self.share = budget if isinstance(budget, float) else None

@@ -1,97 +1,65 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
+import inspect
 import warnings
 
 import torch
 
 from .._errors import OverBudget
-from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
+from ._backend import Backend
 from ._before import Before
 from ._budget import Budget, fixed_bytes, gradients_to_come, present_gradients
 from ._share import Graphs, better, share_out
 
-ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
-UNIT = 64
 PLANNING_SECONDS = 3.0
 ATTEMPTS = 4  # a new start may find other graphs than the one before it: of sizes that are symbols now
 
 
-class Backend:
-    """A backend of torch.compile: one for each compiled model."""
-
-    def __init__(self, budget, kind, costs, time_limit, effort, settled=None):
-        self.budget, self.kind, self.costs = budget, kind, costs
-        self.options = {"time_limit": time_limit, **({"effort": effort} if effort else {})}
-        self.settled = settled  # {key of a graph: its plan among those of a step}
-        self.plans, self.held = [], 0
-        self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
-        self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
-        self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
-
-    def __call__(self, module, examples):
-        inductor = self.kind == "inductor"
-        self.leaves = [isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf for t in examples]
-        with _recurrent.in_graphs():
-            return private.aot_autograd(
-                fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
-                decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
-            )(module, examples)
-
-    def partition(self, module, inputs, *, num_fwd_outputs, **_):
-        joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
-        _costs.measure(joint, self.costs)
-        device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
-        document = _plan.Document(joint, ROUNDING.get(device, UNIT))
-        document.leaves = self.leaves
-        facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None)
-        halves = _emit.Emitter(joint, document, facts.plan).emit()
-        self.plans.append(facts)
-        halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
-        halves[0].meta["ebb.plan"] = facts
-        halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
-        return halves
-
-    def _half(self, module, examples):
-        run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
-        plan = module.meta.get("ebb.plan")
-
-        def half(args):
-            if plan is not None:
-                self.ran.append(plan)
-            if self.before is not None:
-                self.before.keep(args[i] for i in changed)
-            self.held = max(0, self.held + held)
-            return run(args)
-
-        half._boxed_call = True
-        return half
-
-    def _inference(self, module, examples):
-        """A graph without gradients holds nothing for later: nothing to plan."""
-        if self.kind == "inductor":
-            from torch._inductor.compile_fx import compile_fx_inner
-
-            return compile_fx_inner(module, examples)
-        return _run.make_function(module)
-
-
 class Compiled(torch.nn.Module):
-    """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it."""
+    """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it. As with torch.compile, the model
+    is the part `_orig_mod`, the prefix of names in state_dict; attributes that are not here are the model's, to read and to write."""
 
-    def __init__(self, model, make_backend, dynamic):
+    n_starts_of_all = 0  # in this process
+
+    def __init__(self, model, make_backend, options):
         super().__init__()
-        self.model, self.make_backend, self.dynamic, self.settled, self.warned = model, make_backend, dynamic, False, False
+        self.make_backend, self.torch_options, self.settled, self.warned = make_backend, options, False, False
+        self.backend = self.compiled = None
         self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
         self.n_starts = 0
         self.recurrent = recurrent_in_graphs(model)
+        self.training = getattr(model, "training", True)
+        self._orig_mod = model
         self._start(None)
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            model = self.__dict__.get("_orig_mod", self._modules.get("_orig_mod"))
+            if model is None or name == "__deepcopy__":  # of the whole, not of the model
+                raise
+        return getattr(model, name)
+
+    def __setattr__(self, name, value):
+        made = "_orig_mod" in self.__dict__ or "_orig_mod" in self.__dict__.get("_modules", ())
+        own = not made or name == "_orig_mod" or name in self.__dict__ or hasattr(type(self), name)
+        super().__setattr__(name, value) if own else setattr(self._orig_mod, name, value)
+
+    def __reduce__(self):
+        return Compiled, (self._orig_mod, self.make_backend, self.torch_options)
+
+    @property
+    def model(self):
+        return self._orig_mod
 
     def _start(self, settled):
         self.n_starts += 1
+        Compiled.n_starts_of_all += 1
         self.backend = self.make_backend(settled)
-        run = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
+        run = torch.compile(self.model, backend=self.backend, **self.torch_options)
         object.__setattr__(self, "compiled", run)  # no part of its own, in which each parameter would have a second name
 
     @property
@@ -99,15 +67,21 @@ class Compiled(torch.nn.Module):
         return self.backend.plans
 
     def forward(self, *args, **kwargs):
-        outside = private.frames_outside()
+        outside, said = private.frames_outside(), {} if self.warned else private.complaints()
         result = self._settled_call(args, kwargs)
-        concern = None if self.warned else self._concern(private.frames_outside() > outside)
+        concern = None if self.warned else self._concern(result, private.frames_outside() > outside, said)
         if concern:
             self._warn(concern)
         return result
 
-    def _concern(self, outside):
+    def _concern(self, result, outside, said):
         """What the budget does not hold in a call like this one, if anything."""
+        if not self.plans and any(t.requires_grad for t in private.tree_leaves(result) if isinstance(t, torch.Tensor)):
+            new = [line for line, n in private.complaints().items() if n > said.get(line, 0)]
+            reason = new[0] if new else "torch.compile made no graph of it"
+            if isinstance(self.model, torch.nn.parallel.DistributedDataParallel):
+                reason = "wrap the compiled model, DistributedDataParallel(ebb.torch.compile(model)), not the other way round"
+            return f"nothing was planned, the budget is NOT in force: {reason}; TORCH_LOGS=graph_breaks,recompiles says where"
         if outside:
             return "parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks says why"
         if not self.plans and torch.is_grad_enabled():
@@ -178,9 +152,9 @@ class Compiled(torch.nn.Module):
 
     def _call(self, args, kwargs):
         self.backend.held, self.backend.ran = 0, []
-        limit = self.n_starts * torch._dynamo.config.recompile_limit  # code that was compiled before a new start counts for good
+        limits = private.limits(Compiled.n_starts_of_all)  # code that was compiled before a new start counts for good
         try:
-            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, recompile_limit=limit):
+            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, **limits):
                 return self.compiled(*args, **kwargs)
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception
@@ -198,15 +172,17 @@ def recurrent_in_graphs(model):
     return True
 
 
-def refuse_parallel(model):
+def refuse_parts(model):
     for part in model.modules() if isinstance(model, torch.nn.Module) else ():
+        if isinstance(part, Compiled):
+            raise ValueError("ebb.torch: the model, or a part of it, is compiled by ebb.torch already: compile the module that was given then")
         if "FSDP" in type(part).__name__ or "FullyShardedDataParallel" in type(part).__name__:
             raise ValueError(f"ebb.torch: {type(part).__name__}: parameters come and go around the whole model's graphs: compile its blocks, "
                              "and then shard them")
 
 
-def compile(model, budget=None, *, activations=None, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
-            time_limit=PLANNING_SECONDS, effort=0):
+def compile(model=None, budget=None, *, activations=None, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
+            fullgraph=False, time_limit=PLANNING_SECONDS, effort=0, **others):
     """The model with a budget for what a step of it takes.
 
     budget      "11GiB" or bytes: all that the process's tensors take, parameters, buffers and the optimizer's states (when
@@ -215,16 +191,27 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     reserve     bytes of the budget to leave alone
     backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
     costs       where ops' times are from: "measured" on this device, or "roofline"; what they allocate is measured
+    dynamic, fullgraph as those of torch.compile
     time_limit  seconds of planning for each graph (several times where graphs share); effort as in docs/tuning.md
+
+    Without a model, as in @ebb.torch.compile(budget="1GiB"): a decorator.
     """
+    if others:
+        known = [name for name in inspect.signature(compile).parameters if name != "others"]
+        raise TypeError(f"ebb.torch.compile has no {sorted(others)[0]}=: it takes {', '.join(known)}")
+    if model is None:
+        return functools.partial(
+            compile, budget=budget, activations=activations, backend=backend, optimizer=optimizer, reserve=reserve, costs=costs, dynamic=dynamic,
+            fullgraph=fullgraph, time_limit=time_limit, effort=effort)
     if not callable(model):
         raise TypeError(f"model {model!r}: a module or a function")
-    refuse_parallel(model)
+    refuse_parts(model)
     check(backend, costs)
     made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
         made.fixed, made.present = fixed_bytes(model, optimizer), present_gradients(model)
-    return Compiled(model, lambda settled: Backend(made, backend, costs, time_limit, effort, settled), dynamic)
+    make_backend = functools.partial(Backend, made, backend, costs, time_limit, effort)
+    return Compiled(model, make_backend, {"dynamic": dynamic, "fullgraph": fullgraph})
 
 
 def check(backend, costs):

@@ -6,7 +6,7 @@ import dataclasses
 import torch
 
 from .._errors import OverBudget
-from . import _budget, _compile, _costs, _joint, _plan, _recurrent
+from . import _backend, _budget, _costs, _joint, _plan, _recurrent
 from . import _private as private
 
 MOST = 1 << 20
@@ -59,7 +59,7 @@ def trace(model, example, loss, n):
 
 def document_of(joint):
     device = next((t.device.type for p in joint.placeholders for t in _joint.tensors_of(p.meta.get("val"))), "cpu")
-    return _plan.Document(joint, _compile.ROUNDING.get(device, _compile.UNIT))
+    return _plan.Document(joint, _backend.ROUNDING.get(device, _backend.UNIT))
 
 
 class Step:

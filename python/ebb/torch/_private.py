@@ -4,6 +4,8 @@ import re
 
 import torch
 
+from ._places import OWN
+
 OLDEST, TESTED = (2, 13), "2.15"
 
 
@@ -50,6 +52,22 @@ def frames_outside():
     return counters["frames"]["total"] - counters["frames"]["ok"]
 
 
+def complaints():
+    """What torch.compile has said so far in this process of code that it left out of graphs: the first line of each reason, and how often."""
+    found = {}
+    for kind in ("unimplemented", "graph_break"):
+        for text, n in counters[kind].items():
+            line = text.splitlines()[0] if text else kind
+            found[line] = found.get(line, 0) + n
+    return found
+
+
+def limits(n):
+    """torch.compile's limits of recompilations for n compiled models and starts: code that they share counts the entries of all."""
+    config = torch._dynamo.config
+    return {name: n * getattr(config, name) for name in ("recompile_limit", "accumulated_recompile_limit")}
+
+
 def unwrapped(error):
     """The error as one that torch.compile hands on as it is, instead of in lines of its own; also one of the error's own kind."""
     text = str(error)  # to which torch.compile adds lines, too
@@ -62,8 +80,9 @@ def unwrapped(error):
 def untraceable(error):
     """One line of an op that torch.compile could not run on FakeTensors: which line of Python, and why."""
     found = re.search(r"got \w+\((['\"])(.*)\1\)$", str(error), re.MULTILINE)
-    places = getattr(error, "real_stack", None) or []
-    place = f"{places[-1].filename}, line {places[-1].lineno}: " if len(places) else ""
+    places = list(getattr(error, "real_stack", None) or [])
+    places = [p for p in places if not p.filename.startswith(OWN)] or places
+    place = f"{places[-1].filename}, line {places[-1].lineno}: " if places else ""
     return f"ebb.torch: {place}{found[2] if found else str(error).splitlines()[0]}"
 
 

@@ -5,10 +5,15 @@ import pathlib
 import tempfile
 
 from .. import _core
+from ._compile import Compiled
 
 
-def report(compiled, path, graph=0):
+def report(compiled, path=None, graph=0):
     """Writes the report of one graph of a compiled model: .html, .md, .json or .txt, by the path's suffix."""
+    if not isinstance(compiled, Compiled):
+        raise TypeError(f"ebb.torch.report: {type(compiled).__name__}: give what ebb.torch.compile returned")
+    if path is None:
+        raise TypeError("ebb.torch.report: give a path: report.html, .md, .json or .txt")
     if not compiled.plans:
         raise ValueError("ebb.torch: there is no plan yet: run a step with gradients first")
     if not 0 <= graph < len(compiled.plans):

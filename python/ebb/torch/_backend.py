@@ -1,0 +1,68 @@
+"""The backend of torch.compile that plans each joint graph, and runs its halves in the plan's order."""
+
+import torch
+
+from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
+from . import _private as private
+
+ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
+UNIT = 64
+
+
+class Backend:
+    """A backend of torch.compile: one for each compiled model."""
+
+    def __init__(self, budget, kind, costs, time_limit, effort, settled=None):
+        self.budget, self.kind, self.costs = budget, kind, costs
+        self.options = {"time_limit": time_limit, **({"effort": effort} if effort else {})}
+        self.settled = settled  # {key of a graph: its plan among those of a step}
+        self.plans, self.held = [], 0
+        self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
+        self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
+        self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
+
+    def __call__(self, module, examples):
+        inductor = self.kind == "inductor"
+        self.leaves = [isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf for t in examples]
+        with _recurrent.in_graphs():
+            return private.aot_autograd(
+                fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
+                decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
+            )(module, examples)
+
+    def partition(self, module, inputs, *, num_fwd_outputs, **_):
+        joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
+        _costs.measure(joint, self.costs)
+        device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
+        document = _plan.Document(joint, ROUNDING.get(device, UNIT))
+        document.leaves = self.leaves
+        facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None)
+        halves = _emit.Emitter(joint, document, facts.plan).emit()
+        self.plans.append(facts)
+        halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
+        halves[0].meta["ebb.plan"] = facts
+        halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
+        return halves
+
+    def _half(self, module, examples):
+        run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
+        plan = module.meta.get("ebb.plan")
+
+        def half(args):
+            if plan is not None:
+                self.ran.append(plan)
+            if self.before is not None:
+                self.before.keep(args[i] for i in changed)
+            self.held = max(0, self.held + held)
+            return run(args)
+
+        half._boxed_call = True
+        return half
+
+    def _inference(self, module, examples):
+        """A graph without gradients holds nothing for later: nothing to plan."""
+        if self.kind == "inductor":
+            from torch._inductor.compile_fx import compile_fx_inner
+
+            return compile_fx_inner(module, examples)
+        return _run.make_function(module)
