@@ -32,7 +32,8 @@ class Taken:
 
 class GraphPlan:
     """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
-    order `bytes_in_order`; `held_bytes` of them stay between its halves; `document` and `plan` are ebb.graph/1 and ebb.plan/1."""
+    order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time; `document` and `plan`
+    are ebb.graph/1 and ebb.plan/1."""
 
     def __init__(self, document, plan, budget_bytes, seconds, starved=False):
         self.budget_bytes, self.planning_seconds, self.starved = budget_bytes, seconds, starved
@@ -90,18 +91,18 @@ def planned(text, options, patient):
 def plan_document(document, budget, held, options, settled, shares):
     """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `shares`, a graph that can not go as low
     gets its least, soon: others may go lower for it."""
-    began = time.monotonic()
+    began = time.process_time()
     ready = settled.get(key_of(document)) if settled else None
     if ready is not None:
         document.leave_room(ready.room)
-        return GraphPlan(document, ready.plan, ready.limit, time.monotonic() - began, ready.starved)
+        return GraphPlan(document, ready.plan, ready.limit, time.process_time() - began, ready.starved)
     in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held)
     options = {**options, "memory": "in_place"}
     if limit is not None and limit < in_order:
         options.update(memory="budget", budget=max(1, limit))
     plan, starved = planned(document.text("step"), options, not shares)
-    facts = GraphPlan(document, plan, limit, time.monotonic() - began, starved)
+    facts = GraphPlan(document, plan, limit, time.process_time() - began, starved)
     if starved and facts.planned_bytes <= limit:
         facts.starved = False  # only the packed block, which this plan runs without, is larger
     if facts.starved and not shares:
