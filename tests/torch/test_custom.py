@@ -1,7 +1,6 @@
 """Ops that are not PyTorch's own: planned by what they take, and run once."""
 
 import unittest
-from unittest import mock
 
 import torch
 from torch import nn
@@ -83,24 +82,6 @@ class CustomOps(unittest.TestCase):
         (_, _), (twin, compiled) = pair(Custom("strict"), budget=0.9, time_limit=1.0)
         with self.assertWarnsRegex(UserWarning, r"no scratch of theirs: ebb_test.strict.default \(AssertionError: constants are no data\)"):
             result(twin, compiled, torch.randn(*X))
-
-    def test_times_are_taken_several_times_and_outside_of_the_profiler(self):
-        x, costs = torch.randn(*X), ebb.torch._costs
-        (_, _), (twin, compiled) = pair(Custom("smooth"), time_limit=1.0)
-        costs.MEASURED.clear()
-        seen = []
-        clock = costs.clock
-
-        def watched(run, device):
-            seen.append((run.target, torch.autograd._profiler_enabled()))
-            return clock(run, device)
-
-        with mock.patch.object(costs, "clock", watched):
-            result(twin, compiled, x)
-        for target in {target for target, _ in seen}:
-            within = [profiled for other, profiled in seen if other is target]
-            self.assertGreater(within.count(False), 2)
-            self.assertLess(within.count(True), within.count(False))
 
     def test_collectives_wait_for_other_ranks_and_are_not_run(self):
         graph = torch.fx.Graph()

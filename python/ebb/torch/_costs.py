@@ -7,7 +7,6 @@ import warnings
 
 import torch
 from torch import fx
-from torch.profiler import ProfilerActivity, profile, record_function
 
 from . import _joint, _layouts, _peak, _recurrent
 from . import _private as private
@@ -18,7 +17,7 @@ COLLECTIVES = ("c10d", "symm_mem", "dtensor")  # parts of their namespaces
 ROUNDS = 4  # of measuring, and tracing anew
 ROOFLINE = {"cpu": (5e10, 1e10), "cuda": (3e13, 2e12)}  # flop/s, bytes/s
 MARK = "ebb.unit"
-ENOUGH_NS, MOST_RUNS = 5_000_000, 5  # the least of so many runs, or of those that take so long together
+SHORT_NS, MORE_RUNS = 500_000, 2  # the least of some runs, where that costs little
 
 
 def unit_key(joint, unit):
@@ -124,44 +123,32 @@ def measure_cuda(run, device):
     return taken, max(0, torch.cuda.max_memory_allocated(device) - before - results), layouts
 
 
-def time_of(run, device):
-    """ns: the least of some runs, after one that prepares what the op keeps."""
-    clock(run, device)
-    taken = []
-    while len(taken) < MOST_RUNS and sum(taken) < ENOUGH_NS:
-        taken.append(max(1, clock(run, device)[0]))
-    return min(taken)
-
-
 def measure_cpu(joint, units):
-    """{key: (ns, scratch bytes, layouts)} of units on the CPU: scratch in one session of the profiler, which sees every allocation, times before it,
-    because it takes some of each op's. A unit's tensors are there while it is measured: never more than one op takes."""
-    taken, results, layouts, cpu = {}, {}, {}, torch.device("cpu")
-    for key, unit in units.items():
-        try:
-            taken[key] = time_of(Runnable(joint, unit), cpu)
-        except Exception as error:  # a custom op may raise anything, on operands that are none of its own
-            FAILED[key] = why(error)
+    """{key: (ns, scratch bytes, layouts)} of units on the CPU, in one session of the profiler, which sees every allocation. A unit's
+    tensors are there while it is measured: never more than one op takes."""
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    found, results, layouts = {}, {}, {}
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
-        for i, key in enumerate(taken):
+        for i, (key, unit) in enumerate(units.items()):
             try:
-                run = Runnable(joint, units[key])
+                run = None
+                run = Runnable(joint, unit)
+                clock(run, torch.device("cpu"))
                 with record_function(f"{MARK} {i}"):
-                    _, results[key], layouts[key] = clock(run, cpu)
-            except Exception as error:
-                FAILED[key] = why(error)
-            run = None
-    peaks = peaks_of(session)
-    scratch = {key: peaks[f"{MARK} {i}"] - results[key] for i, key in enumerate(taken) if key in results}
-    return {key: (taken[key], max(0, n_bytes), layouts[key]) for key, n_bytes in scratch.items()}
-
-
-def peaks_of(session):
-    """{name: the most that was allocated at once} within the records of that name."""
+                    found[key], results[key], layouts[key] = clock(run, torch.device("cpu"))
+                for _ in range(MORE_RUNS if found[key] < SHORT_NS else 0):
+                    found[key] = min(found[key], clock(run, torch.device("cpu"))[0])
+            except Exception as error:  # a custom op may raise anything, on operands that are none of its own
+                results[key], FAILED[key] = None, why(error)
     events = session.profiler.kineto_results.events()
-    spans = sorted((e.start_ns(), e.end_ns(), e.name()) for e in events if e.name().startswith(MARK))
-    changes, place, found = _peak.changes_of(session), 0, {}
-    for began, ended, name in spans:
+    spans = {e.name(): (e.start_ns(), e.end_ns()) for e in events if e.name().startswith(MARK)}
+    changes = _peak.changes_of(session)
+    place, measured = 0, {}
+    for i, key in enumerate(units):
+        if results[key] is None:
+            continue
+        began, ended = spans[f"{MARK} {i}"]
         while place < len(changes) and changes[place][0] < began:
             place += 1
         live = peak = 0
@@ -169,8 +156,8 @@ def peaks_of(session):
             live += changes[place][1]
             peak = max(peak, live)
             place += 1
-        found[name] = peak
-    return found
+        measured[key] = (found[key], max(0, peak - results[key]), layouts[key])
+    return measured
 
 
 def measure_all(joint, keys):
