@@ -54,7 +54,7 @@ static void lanes_yield(ebb_text *text, const char *name, const char *scalar) {
 
 /* As cuda_fused_find, of 4 that are all there: by one place where they are equally far apart. */
 static void four_find(ebb_text *text, uint32_t i, uint32_t number, const char *scalar) {
-    char name[16], at[16];
+    char name[32], at[32];
     ebb_text_add(text,
                  "  %%q%u.bit = arith.constant %" PRIu32
                  " : i32\n  %%q%u.is = arith.andi %%quads, %%q%u.bit : "
@@ -106,7 +106,7 @@ static emit_reg operand_load(emit *e, const ebb_call *call, const ebb_fused_body
     const char *scalar = emit_mlir_scalars[to.type];
     const ebb_fused_load how = ebb_fused_load_of(call, body, i);
     const char *first = first_name(e);
-    char name[16], at[16], type[EMIT_MLIR_TYPE];
+    char name[32], at[32], type[EMIT_MLIR_TYPE];
     if (how == EBB_FUSED_SPREAD && e->lanes > 1) {
         four_find(e->text, i, to.number, scalar);
         return to;
