@@ -34,7 +34,8 @@ def an_interrupt_is_heard_in_a_large_graph(t):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     waited = time.monotonic() - began
-    holds(process.returncode == 130 and waited < 3, f"exit code {process.returncode} after {waited:.1f} s")
+    slower = 4 if int(os.environ.get("EBB_TEST_EFFORT_PART", "1")) > 1 else 1  # with a sanitizer
+    holds(process.returncode == 130 and waited < 3 * slower, f"exit code {process.returncode} after {waited:.1f} s")
 
 
 def what_an_interrupted_search_has_found_is_packed(t):
