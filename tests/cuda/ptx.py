@@ -28,6 +28,7 @@ class Function:
             if label:
                 self.labels[label.group(1)] = at
                 continue
+            line = re.sub(r'^\{ (.*;) \}$', r'\1', line)  # a scope on a line of its own
             text += ' ' + line if line not in ('{', '}') else ''
             while ';' in text:
                 statement, text = text.split(';', 1)
