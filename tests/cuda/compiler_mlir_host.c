@@ -70,6 +70,7 @@ static ebb_status ir_compile(const mlir_host *c, const char *ir, size_t n, char 
         status = test_host_code(c->base.env, &text, l->LLVMGetBufferStart(object),
                                 l->LLVMGetBufferSize(object), out, n_out);
     ebb_text_deinit(&text);
+    l->LLVMDisposeMemoryBuffer(object);
     l->LLVMDisposeModule(module);
     l->LLVMContextDispose(context);
     return status;

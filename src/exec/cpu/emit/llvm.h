@@ -44,6 +44,7 @@ typedef struct llvm_symbol {
     F(LLVMCreateMemoryBufferWithMemoryRangeCopy, llvm_ref, (const char *at, size_t n, const char *name)) \
     F(LLVMGetBufferStart, const char *, (llvm_ref buffer))                                               \
     F(LLVMGetBufferSize, size_t, (llvm_ref buffer))                                                      \
+    F(LLVMDisposeMemoryBuffer, void, (llvm_ref buffer))                                                  \
     F(LLVMOrcDisposeMaterializationUnit, void, (llvm_ref symbols))                                       \
     F(LLVMDisposeMessage, void, (char *message))                                                         \
     F(LLVMGetErrorMessage, char *, (llvm_ref error))                                                     \
