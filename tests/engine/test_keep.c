@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "side.h"
 #include "support/options.h"
+#include "support/scarce.h"
 
 /* Every kind of state: batch norm's, an optimizer's, dropout's draws by the step. */
 static const char MODEL[] =
@@ -182,31 +183,11 @@ Test(keep, each_difference_is_named_and_nothing_is_changed_by_a_file_that_does_n
     test_env_close(env);
 }
 
-/* An allocator that refuses its nth call from now on. */
-typedef struct scarce_memory {
-    int64_t left;
-    bool refused;
-} scarce_memory;
-static void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
-    scarce_memory *m = ctx;
-    if (m->left == 0) m->refused = true;
-    if (m->left-- == 0) return NULL;
-    void *at = NULL;
-    return posix_memalign(&at, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) == 0 ? at
-                                                                                                    : NULL;
-}
-static void scarce_free(void *ctx, void *at, size_t bytes, size_t alignment) {
-    (void)ctx, (void)bytes, (void)alignment;
-    free(at);
-}
-
 Test(keep, every_refused_allocation_of_a_save_and_a_load_is_reported, .timeout = 60) {
     char folder[32], path[64], want[EBB_PROGRAM_HASH_TEXT], got[EBB_PROGRAM_HASH_TEXT];
-    scarce_memory memory = {.left = -1};
-    const ebb_env_options options = {.alloc = scarce_alloc, .free = scarce_free, .alloc_ctx = &memory};
-    ebb_env *env;
+    scarce_memory memory = {.fail_at = UINT64_MAX, .once = true};
+    ebb_env *env = scarce_env(&memory);
     paths(folder, path);
-    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
     ebb_options o;
     test_options_init(&o);
     side s = side_open(env, MODEL, &o);
@@ -218,14 +199,14 @@ Test(keep, every_refused_allocation_of_a_save_and_a_load_is_reported, .timeout =
         int64_t n = 0;
         for (; status != EBB_OK; n++) {
             ebb_load_result result;
-            memory.left = n;
-            memory.refused = false;
+            memory.fail_at = memory.n_calls + (uint64_t)n;
             status = loading ? ebb_engine_load(s.engine, path, NULL, &result)
                              : ebb_engine_save(s.engine, path, NULL, 0);
             if (!loading && status == EBB_OK) status = ebb_engine_save_end(s.engine);
-            memory.left = -1;
-            cr_assert_eq(status, memory.refused ? EBB_NO_MEMORY : EBB_OK, "allocation %lld: %s",
-                         (long long)n, ebb_env_error(env));
+            const bool refused = memory.n_calls > memory.fail_at;
+            memory.fail_at = UINT64_MAX;
+            cr_assert_eq(status, refused ? EBB_NO_MEMORY : EBB_OK, "allocation %lld: %s", (long long)n,
+                         ebb_env_error(env));
             cr_assert_eq(ebb_env_allocated_bytes(env), held, "allocation %lld", (long long)n);
             if (!loading && status != EBB_OK) cr_assert_neq(access(path, F_OK), 0);
         }

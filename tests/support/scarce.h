@@ -11,6 +11,7 @@ typedef struct scarce_memory {
     uint64_t n_calls, n_live, n_wrong_frees;
     uint64_t fail_at; /* the first call that is refused, counted from 0 */
     bool once;        /* only that call; otherwise all after it, too */
+    size_t bytes, peak_bytes;
 } scarce_memory;
 
 /* Before each block: what it was asked for. */
@@ -34,6 +35,8 @@ static inline void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
     const scarce_note note = {bytes, alignment};
     memcpy(block + room - sizeof note, &note, sizeof note);
     memory->n_live++;
+    memory->bytes += bytes;
+    if (memory->bytes > memory->peak_bytes) memory->peak_bytes = memory->bytes;
     return block + room;
 }
 
@@ -43,6 +46,7 @@ static inline void scarce_free(void *ctx, void *ptr, size_t bytes, size_t alignm
     memcpy(&note, (char *)ptr - sizeof note, sizeof note);
     if (note.bytes != bytes || note.alignment != alignment) memory->n_wrong_frees++;
     memory->n_live--;
+    memory->bytes -= bytes;
     free((char *)ptr - scarce_note_room(note.alignment));
 }
 

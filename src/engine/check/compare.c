@@ -141,8 +141,8 @@ static ebb_options plain_options(const ebb_options *options, const char *device)
 
 /* The reference computes in double and rounds once; others round as they go, as the device does. */
 static double rounding_of(const char *other) {
-    const double device = 4;
-    return strcmp(other, "ref") == 0 ? device : 2 * device;
+    const double one_side = 4;
+    return strcmp(other, "ref") == 0 ? one_side : 2 * one_side;
 }
 
 ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims, uint32_t n_dims,

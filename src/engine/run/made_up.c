@@ -16,6 +16,10 @@ void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
     }
 }
 
+static bool is_made_up(const ebb_program *program, ebb_id v) {
+    return program->compiled.graph->values[v].role == EBB_ROLE_INPUT && ebb_value_is_given(program, v);
+}
+
 ebb_status ebb_made_up_draw(ebb_arena *arena, const ebb_program *program, ebb_made_up *out) {
     const ebb_graph *graph = program->compiled.graph;
     ebb_rng rng;
@@ -24,7 +28,7 @@ ebb_status ebb_made_up_draw(ebb_arena *arena, const ebb_program *program, ebb_ma
     if (!out->data) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < graph->n_values; v++) {
         const ebb_value *value = &graph->values[v];
-        if (value->role != EBB_ROLE_INPUT || !ebb_value_is_given(program, v)) continue;
+        if (!is_made_up(program, v)) continue;
         out->data[v] = ebb_arena_alloc(arena, (size_t)ebb_type_bytes(&value->type), 1);
         if (!out->data[v]) return EBB_NO_MEMORY;
         ebb_make_up(graph, v, out->data[v], &rng);
@@ -57,7 +61,7 @@ ebb_status ebb_made_up_feed_both(ebb_program *program, ebb_program *other) {
     ebb_rng rng;
     ebb_rng_init(&rng, 1, 0);
     for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
-        if (graph->values[v].role != EBB_ROLE_INPUT || !ebb_value_is_given(program, v)) continue;
+        if (!is_made_up(program, v)) continue;
         const size_t bytes = (size_t)ebb_type_bytes(&graph->values[v].type);
         void *data = ebb_calloc(env, bytes, 1);
         status = data ? feed_both(program, other, v, data, &rng) : EBB_NO_MEMORY;
