@@ -5,7 +5,7 @@ subnormal numbers: both are run by ptx.py, a few threads of each, the last one a
     ptx_same.py BODY_PTX MLIR|HALIDE [FIRST N]
 
 CUDA's functions are part of both: so that libdevice's are NVRTC's, but for what the processor computes in one instruction,
-is seen, too. EBB_TEST_FUSED sets how many bodies there are."""
+is seen, too. EBB_TEST_COMPILED_CUDA sets how many bodies there are."""
 import ctypes
 import os
 import struct
@@ -114,7 +114,7 @@ def sees(lib, folder, seeds, compute, *change):
 
 
 def main():
-    first, n = (int(x) for x in (sys.argv[3:] or (1, os.environ.get('EBB_TEST_FUSED', 12))))
+    first, n = (int(x) for x in (sys.argv[3:] or (1, os.environ.get('EBB_TEST_COMPILED_CUDA', 12))))
     lib = library()
     if lib is None:
         print('SKIP NVRTC is not here')

@@ -1,6 +1,7 @@
 /* NVRTC: one that is made up (nvrtc_fake.c) for what can go wrong, and this build's for random chains:
  * their code for several architectures spills nothing and has no stack, but for what CUDA's own reduction
- * of large angles needs. EBB_TEST_FUSED sets how many are drawn, EBB_TEST_FIRST from which seed on. */
+ * of large angles needs. EBB_TEST_COMPILED_CUDA sets how many are drawn, EBB_TEST_FIRST from which seed on.
+ */
 #include "host.h"
 #include "support/count.h"
 #include "support/env.h"
@@ -134,7 +135,7 @@ Test(nvrtc, makes_code_without_spills_for_each_architecture, .timeout = 36000) {
         TEST_OK(env, status);
     }
     TEST_OK(env, cuda_backend_create(env, test_description(), NULL, NULL, &cuda));
-    const uint32_t n = count_from_env("EBB_TEST_FUSED", 6);
+    const uint32_t n = count_from_env("EBB_TEST_COMPILED_CUDA", 6);
     const uint64_t first = count_from_env("EBB_TEST_FIRST", 1);
     for (uint64_t seed = first; seed < first + n; seed++)
         check_body(env, cuda, compilers, EBB_COUNT(computes), seed, &s);

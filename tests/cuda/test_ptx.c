@@ -1,8 +1,8 @@
 /* Code for a GPU by MLIR and by Halide, without one: this build's, for several architectures, of random
  * chains and of those of whole models. But for CUDA's own functions nothing in it is contracted,
  * approximated or flushed to zero. MLIR's spills nothing and has no stack, but for what CUDA's own
- * reduction of large angles needs. EBB_TEST_FUSED sets how many are drawn, EBB_TEST_FIRST from which seed
- * on. */
+ * reduction of large angles needs. EBB_TEST_COMPILED_CUDA sets how many are drawn, EBB_TEST_FIRST from
+ * which seed on. */
 #include "exec/code_module.h"
 #include "exec/module.h"
 #include "graph/graph.h"
@@ -132,7 +132,7 @@ static void check_random(const maker *by, uint32_t otherwise) {
     bench b;
     char of[32];
     bench_open(&b, by);
-    const uint32_t n = count_from_env("EBB_TEST_FUSED", otherwise);
+    const uint32_t n = count_from_env("EBB_TEST_COMPILED_CUDA", otherwise);
     const uint64_t first = count_from_env("EBB_TEST_FIRST", 1);
     for (uint64_t seed = first; seed < first + n; seed++) {
         random_body body;

@@ -2,7 +2,8 @@
  * own: random ones, of every dtype, on operands with NaNs, infinities and subnormal numbers, on every
  * backend that has the op. A NaN is a NaN: its sign and payload are nobody's to promise.
  *
- * EBB_TEST_FUSED sets how many are drawn, EBB_TEST_FIRST from which seed on. */
+ * EBB_TEST_FUSED, EBB_TEST_COMPILED and EBB_TEST_COMPILED_CUDA set how many are drawn, by what each takes;
+ * EBB_TEST_FIRST from which seed on. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -220,27 +221,27 @@ Test(fused, has_the_bits_of_its_steps_when_it_is_interpreted, .timeout = 600) {
 }
 
 Test(fused, has_the_bits_of_its_steps_when_llvm_makes_its_code, .timeout = 1200) {
-    check_backend("cpu", "LLVM", count_from_env("EBB_TEST_FUSED", 100));
+    check_backend("cpu", "LLVM", count_from_env("EBB_TEST_COMPILED", 100));
 }
 
 Test(fused, has_the_bits_of_its_steps_when_mlir_makes_its_code, .timeout = 6000) {
-    check_backend("cpu", "MLIR", count_from_env("EBB_TEST_FUSED", 100));
+    check_backend("cpu", "MLIR", count_from_env("EBB_TEST_COMPILED", 100));
 }
 
 Test(fused, has_the_bits_of_its_steps_when_halide_makes_its_code, .timeout = 6000) {
-    check_backend("cpu", "HALIDE", count_from_env("EBB_TEST_FUSED", 40));
+    check_backend("cpu", "HALIDE", count_from_env("EBB_TEST_COMPILED", 40));
 }
 
 Test(fused, has_the_bits_of_its_steps_when_a_c_compiler_makes_its_code, .timeout = 6000) {
-    check_backend("cpu", "CC", count_from_env("EBB_TEST_FUSED", 50));
+    check_backend("cpu", "CC", count_from_env("EBB_TEST_COMPILED", 50));
 }
 
 /* What NVRTC is given, by the host's compiler (../cuda/compiler_host.c). */
 Test(fused, has_the_bits_of_its_steps_on_a_device_that_is_the_host, .timeout = 36000) {
-    check_backend("cuda", "NVRTC", count_from_env("EBB_TEST_FUSED", 16));
+    check_backend("cuda", "NVRTC", count_from_env("EBB_TEST_COMPILED_CUDA", 16));
 }
 
 /* What MLIR is given for a GPU, by LLVM for the host (../cuda/compiler_mlir_host.c). */
 Test(fused, has_the_bits_of_its_steps_when_mlir_is_given_a_devices_text, .timeout = 36000) {
-    check_backend("cuda", "MLIR", count_from_env("EBB_TEST_FUSED", 16));
+    check_backend("cuda", "MLIR", count_from_env("EBB_TEST_COMPILED_CUDA", 16));
 }
