@@ -38,3 +38,12 @@ Test(conformance, every_kernel_of_cpu_gives_the_same_bits_on_any_threads_up_to_a
     with_width("cpu", 1, EBB_CHECK_THREADS);
     with_width("cpu", 3, EBB_CHECK_THREADS);
 }
+
+Test(suite, has_small_rows_of_every_op_and_letters_for_those_with_nans) {
+    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+        const ebb_op_cases *cases = ebb_op_cases_all[k];
+        const uint32_t n_nan = cases->set[EBB_SET_NAN].n + cases->set[EBB_SET_NAN_LARGE].n;
+        cr_assert_gt(cases->set[EBB_SET_SMALL].n, 0, "%s has no small rows", cases->op->name);
+        cr_assert_eq(n_nan > 0, cases->nan_fills != NULL, "%s", cases->op->name);
+    }
+}

@@ -3,6 +3,7 @@
 
 #include "ebb_build.h"
 #include "harness.h"
+#include "support/count.h"
 #include "support/skip.h"
 
 #if EBB_HAVE_CPU
@@ -44,7 +45,7 @@ Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads)
     bench.checker.product_tolerance = EBB_WINOGRAD_TOLERANCE;
     const bool wide = cpu_of(bench.backend)->wide && DNNL_VERSION_MAJOR < 3;
     for (size_t k = 0; wide && k < EBB_COUNT(tables); k++) {
-        for (uint32_t row = 0; row < N_ROWS; row++) {
+        for (uint32_t row = 0; row < rows_from_env(N_ROWS); row++) {
             ebb_case_outcome outcome;
             const char *inputs = tables[k].rows[row].inputs;
             cr_assert(is_transformed(&bench, &tables[k], row), "%s", inputs);
