@@ -54,7 +54,7 @@ typedef struct copy {
 static ebb_status time_call(const bench *b, ebb_kernel *kernel, const copy *copies, int64_t n_copies,
                             int64_t *best_ns) {
     const ebb_backend_api *api = b->backend->api;
-    ebb_status status = api->begin(b->backend, 0);
+    ebb_status status = api->begin(b->backend, &(ebb_run){.n_threads = b->backend->n_threads});
     if (status != EBB_OK) return status;
     *best_ns = INT64_MAX;
     for (int64_t i = -n_copies; status == EBB_OK && i < b->repeats; i++) {
