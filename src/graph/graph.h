@@ -240,9 +240,8 @@ typedef struct ebb_adamw {
  * %w.exp_avg_sq for each param, and %adamw.step, a scalar that counts the steps. */
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
-/* A param's states, and their names after its own. */
-enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES };
-extern const char *const ebb_state_suffixes[EBB_N_STATES];
+enum { EBB_STATE_MOMENTUM, EBB_STATE_MEAN, EBB_STATE_SQUARE, EBB_N_STATES }; /* of a param */
+extern const char *const ebb_state_suffixes[EBB_N_STATES]; /* their names, after its own */
 
 /* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
  * gradient of a run is named %w.grad.part, the sum %w.grad; its bytes are the state %w.grad.sum, within the
@@ -278,22 +277,23 @@ EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph,
 EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so first mark the gradients to be
- * kept), merges equal pure nodes of the same phase, and drops views that change nothing. Inputs stay;
- * unread params, states and constants go. Never changes a result's bits. */
+ * kept), merges equal pure nodes of a phase, and drops views that change nothing. Inputs stay; unread
+ * params, states and constants go. Changes no bit, as the next three, which come after it. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Makes relu's gradient read a bit for each element of y where nothing else in backward reads y, so that y
- * need not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
+/* Makes relu's gradient read a bit for each element of y, so that y need not be kept (docs/passes.md). */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
-/* Makes one op of a loss and its logits' gradient where no peak grows; not by phase. Changes no bit. */
+/* Make one op of a loss and its logits' gradient (not by phase), and of layer norm's gradients, where no
+ * peak grows; bias: and of a bias's, by whose partial sums it may. */
 EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
 
-/* Fuses chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where no
- * schedule's peak can grow (docs/passes.md). Last, for a backend that has its kernel. Changes no bit. */
+/* Fuses chains of pointwise ops into single ops, `fused`, where no schedule's peak can grow
+ * (docs/passes.md). Last, for a backend that has its kernel. Changes no bit. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Also marks the named values (with or without the %; globs skip given values) as outputs: gradients for a
- * test, activations to inspect. EBB_USAGE when a name matches nothing. */
+/* Also marks the named values (with or without the %; globs skip given values) as outputs. EBB_USAGE when a
+ * name matches nothing. */
 EBB_CHECKED ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                         uint32_t n_names, ebb_graph **out);
 

@@ -5,7 +5,7 @@
 #include "conformance/harness.h"
 
 typedef struct test_single {
-    void *in[6], *out[3];
+    void *in[6], *out[4];
     uint64_t seed, step, seed_key;
     const char *fills; /* for the types of inputs; NULL: the second is of integers */
 } test_single;

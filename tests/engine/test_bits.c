@@ -13,6 +13,7 @@
 #include "support/backends.h"
 #include "support/body_sums.h"
 #include "support/graph_facts.h"
+#include "support/joins.h"
 #include "support/random_graph.h"
 #include "support/count.h"
 #include "support/run_graph.h"
@@ -202,8 +203,8 @@ static bool is_least_kept(const int64_t least[2]) {
 
 typedef ebb_status rewrite(ebb_env *, const ebb_graph *, ebb_graph **);
 
-/* Chains of pointwise ops as one op each, or a loss and its gradient: the same bits; in place no more
- * bytes, but for sums; at the least about as many: searches end a little higher or lower. */
+/* Chains of pointwise ops as one op each, or what is joined: the same bits; in place no more bytes, but for
+ * sums; at the least about as many: searches end a little higher or lower. */
 static void check_rewrite(const subject *apart, rewrite *by, const char *name, uint64_t digest, counts *n) {
     subject s = {.env = apart->env, .seed = apart->seed, .options = apart->options};
     int64_t live[2], total[2], least[2];
@@ -257,9 +258,9 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
 #if EBB_HAVE_CPU
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
-    check_rewrite(&s, phased ? ebb_fuse_pointwise : ebb_join_loss, "cpu", digest, n);
+    check_rewrite(&s, phased ? ebb_fuse_pointwise : test_join_all, "cpu", digest, n);
 #else
-    check_rewrite(&s, phased ? ebb_fuse_pointwise : ebb_join_loss, "ref", digest, n);
+    check_rewrite(&s, phased ? ebb_fuse_pointwise : test_join_all, "ref", digest, n);
 #endif
     /* Its bodies are run thread by thread: a quarter of the graphs take as long as all others. */
     if (seed / 4 % 4 == 1 && low_of(seed) == EBB_F32) {
@@ -267,7 +268,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
         check_unfused(&s, "cuda", phased, digest);
         if (seed % 32 == 5)
             check_rewrite(&s, ebb_fuse_pointwise, "cuda", digest, n); /* a compiler's run for each body */
-        if (seed % 32 == 7) check_rewrite(&s, ebb_join_loss, "cuda", digest, n);
+        if (seed % 32 == 7) check_rewrite(&s, test_join_all, "cuda", digest, n);
     }
     ebb_graph_destroy(s.graph);
     cr_assert_eq(ebb_env_allocated_bytes(env), 0, "graph %llu leaks", (unsigned long long)seed);

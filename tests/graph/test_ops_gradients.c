@@ -124,6 +124,7 @@ static void see_file(seen_ops *seen, const char *path, const char *optimizer, bo
                                   "simplify",
                                   "bits",
                                   "loss",
+                                  scaled ? "norm" : "norm-bias",
                                   "pointwise"};
     for (size_t k = 0; k < EBB_COUNT(passes); k++) {
         cr_assert_eq(graph_pass(env, passes[k], &graph), EBB_OK, "%s: %s", path, ebb_env_error(env));

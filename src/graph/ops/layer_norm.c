@@ -5,6 +5,8 @@
  *     ln_apply      y = (x - mean) * inv_std * gamma + beta,  inv_std = 1 / sqrt(variance + eps)
  *     ln_grad_sums  dgamma = sum over rows of dy * (x - mean) * inv_std,  dbeta = sum of dy
  *     ln_grad       dx = inv_std * (g - mean of g - xhat * mean of g * xhat),  g = dy * gamma
+ *     ln_backward   both of them, and dx plus a gradient that comes to x by another way (a residual's)
+ *     ln_backward_bias  and the sum over rows of that: of a bias whose result, or whose and more, is x
  *
  * The statistics are always those of the same x: dx above is the whole derivative by x, through them too,
  * so ln_apply gives them no gradient of their own. Gradients of gradients do (rows_again.c). */
@@ -69,3 +71,19 @@ EBB_DEFINE(ln_grad_sums,
 /* Over dy; over x where a skip branch needs dy. */
 EBB_DEFINE(ln_grad, EBB_RULE(5, 1, "x[n,c] mean:wide[n] variance:wide[n] gamma:wide[c] dy[n,c] -> [n,c]"),
            EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}), EBB_FLOPS(10), .grad = ebb_ln_grad_grad);
+
+/* What both cost, which find xhat twice. In 16 bits dx would have to be rounded before more is added, and
+ * the kernels of the two run in parts of different sizes (cpu/low.h): not there. Made by a pass after grad:
+ * no gradient. */
+EBB_DEFINE(
+    ln_backward,
+    EBB_RULE_OF(5, 6, 3,
+                "x:full[n,c] mean:full[n] variance:full[n] gamma:full[c] dy:full[n,c] more:full[n,c] "
+                "-> [n,c] dgamma[c] dbeta[c]"),
+    EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}, {0, 5}), EBB_FLOPS(15));
+EBB_DEFINE(
+    ln_backward_bias,
+    EBB_RULE_OF(5, 6, 4,
+                "x:full[n,c] mean:full[n] variance:full[n] gamma:full[c] dy:full[n,c] more:full[n,c] "
+                "-> [n,c] dgamma[c] dbeta[c] db[c]"),
+    EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}, {0, 5}), EBB_FLOPS(16));

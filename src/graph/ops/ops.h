@@ -139,7 +139,7 @@ static inline ebb_axis ebb_axis_of(const ebb_type *type, int64_t axis) {
     return a;
 }
 enum { EBB_CLIP_MIN, EBB_CLIP_MAX }; /* clip, clip_grad */
-enum { EBB_LN_EPS };                 /* layer_norm, ln_apply, ln_grad_sums, ln_grad */
+enum { EBB_LN_EPS };                 /* layer_norm and its parts, but ln_stats */
 enum { EBB_GN_GROUPS, EBB_GN_EPS };  /* group_norm and its parts; gn_stats: groups alone */
 enum { EBB_EMBEDDING_ROWS };         /* embedding_grad: of the table */
 enum { EBB_ATTENTION_HEADS, EBB_ATTENTION_CAUSAL };

@@ -20,26 +20,14 @@ typedef struct joiner {
     uint32_t *reads; /* [old values] */
 } joiner;
 
-/* May it be written over by its last reader, there being `readers` of it? Not if its bytes are another
- * value's, too, that somebody else reads. */
-static bool is_free(const joiner *j, ebb_id v, uint32_t readers) {
-    const ebb_graph *old = j->rw.old;
-    for (;; readers = 1) {
-        const ebb_value *value = &old->values[v];
-        if (value->producer == EBB_NONE || value->role == EBB_ROLE_OUTPUT || j->reads[v] != readers)
-            return false;
-        if (!old->nodes[value->producer].op->view) return true;
-        v = old->nodes[value->producer].in[0];
-    }
-}
-
 static bool is_joined(const joiner *j, ebb_id n) {
     const ebb_graph *old = j->rw.old;
     if (n < 2 || old->nodes[n].op != &ebb_op_softmax_xent_grad) return false;
     const ebb_node *loss = &old->nodes[n - 2], *dloss = &old->nodes[n - 1], *grad = &old->nodes[n];
     if (loss->op != &ebb_op_softmax_xent || dloss->op != &ebb_op_fill) return false;
-    if (dloss->out[0] != grad->in[2] || !is_free(j, grad->in[2], 1)) return false;
-    return loss->in[0] == grad->in[0] && loss->in[1] == grad->in[1] && is_free(j, grad->in[0], 2) &&
+    if (dloss->out[0] != grad->in[2] || !ebb_rw_dies(old, j->reads, grad->in[2], 1)) return false;
+    return loss->in[0] == grad->in[0] && loss->in[1] == grad->in[1] &&
+           ebb_rw_dies(old, j->reads, grad->in[0], 2) &&
            !ebb_dtype_low(old->values[grad->in[0]].type.dtype) &&
            ebb_attr_equal(&ebb_op_softmax_xent.attrs[EBB_XENT_SMOOTH], &loss->attr[EBB_XENT_SMOOTH],
                           &grad->attr[EBB_XENT_SMOOTH]);
@@ -73,10 +61,8 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
 static void run(joiner *j) {
     const ebb_graph *old = j->rw.old;
     j->joined = ebb_rw_scratch(&j->rw, old->n_nodes, sizeof *j->joined);
-    j->reads = ebb_rw_scratch(&j->rw, old->n_values, sizeof *j->reads);
+    j->reads = ebb_rw_reads(&j->rw);
     if (ebb_rw_failed(&j->rw)) return;
-    for (ebb_id n = 0; n < old->n_nodes; n++)
-        for (uint32_t i = 0; i < old->nodes[n].n_in; i++) j->reads[old->nodes[n].in[i]]++;
     for (ebb_id n = 0; n < old->n_nodes; n++) j->joined[n] = is_joined(j, n);
     ebb_rw_each(&j->rw, visit, j);
 }

@@ -19,6 +19,12 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx);
 /* Makes the outputs and the loss what their old ones became, and seals. */
 EBB_CHECKED ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out);
 
+/* In scratch: how many operands each old value is. NULL on a latched error. */
+uint32_t *ebb_rw_reads(ebb_rewriter *rw);
+/* May the value be written over by the last of its `readers`, there being no others? Not if it is given or
+ * an output, or its bytes are another value's, too, that somebody else reads. */
+bool ebb_rw_dies(const ebb_graph *old, const uint32_t *reads, ebb_id value, uint32_t readers);
+
 /* The gradient that ebb_grad gave a param, by its name (%w.grad of %w), or EBB_NONE. names: of the old
  * graph. A model may use the name for a value of its own: that one is computed forward. */
 ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param);

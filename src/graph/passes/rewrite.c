@@ -49,6 +49,24 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
     }
 }
 
+uint32_t *ebb_rw_reads(ebb_rewriter *rw) {
+    const ebb_graph *old = rw->old;
+    uint32_t *reads = ebb_rw_scratch(rw, old->n_values, sizeof *reads);
+    for (ebb_id n = 0; reads && n < old->n_nodes; n++)
+        for (uint32_t i = 0; i < old->nodes[n].n_in; i++) reads[old->nodes[n].in[i]]++;
+    return reads;
+}
+
+bool ebb_rw_dies(const ebb_graph *old, const uint32_t *reads, ebb_id v, uint32_t readers) {
+    for (;; readers = 1) {
+        const ebb_value *value = &old->values[v];
+        if (value->producer == EBB_NONE || value->role == EBB_ROLE_OUTPUT || reads[v] != readers)
+            return false;
+        if (!old->nodes[value->producer].op->view) return true;
+        v = old->nodes[value->producer].in[0];
+    }
+}
+
 static void copy(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     (void)ctx;
     ebb_rw_copy_node(rw, node);

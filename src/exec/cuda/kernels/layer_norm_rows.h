@@ -4,6 +4,7 @@
  *     kernel     of         reads   writes
  *     ln_stats   ln_stats   x
  *     ln_grad    ln_grad    x, dy   dx       x and dy a second time, from the caches
+ *     ln_grad_more  ln_backward, with what is added to dx: x, dy, more
  */
 #ifndef EBB_EXEC_CUDA_KERNELS_LAYER_NORM_ROWS_H
 #define EBB_EXEC_CUDA_KERNELS_LAYER_NORM_ROWS_H
@@ -64,9 +65,11 @@ typedef struct cuda_ln_grad_args {
     cuda_rows rows;
     const void *x, *dy;
     const float *mean, *variance, *gamma;
+    const void *more; /* ln_grad_more only */
     void *dx;
     float eps;
 } cuda_ln_grad_args;
+typedef cuda_ln_grad_args cuda_ln_grad_more_args;
 
 /* What a thread needs of its row: g = dy * gamma and xhat are worked out again in the second look. */
 typedef struct cuda_ln_view {
@@ -89,24 +92,26 @@ CUDA_BODY void cuda_ln_grad_sums(const cuda_ln_grad_args *a, const cuda_row *r, 
     }
 }
 
-/* In place over x or dy: the whole row was summed in an earlier phase, and an element is read before it is
- * written. */
+/* In place over x, dy or more: the whole row was summed in an earlier phase, and an element is read before
+ * it is written. */
 CUDA_BODY void cuda_ln_grad_give(const cuda_ln_grad_args *a, const cuda_row *r, cuda_ln_view v, float shift,
-                                 float slope, cuda_element e) {
+                                 float slope, bool adds, cuda_element e) {
     for (int64_t j = 0; cuda_row_more(r, j); j++) {
         int32_t n;
         const cuda_f32x4 x = cuda_row_load(r, a->x, j, &n, e), dy = cuda_row_load(r, a->dy, j, &n, e);
         const cuda_f32x4 gamma = cuda_row_columns(r, a->gamma, j);
+        const cuda_f32x4 more = adds ? cuda_row_load(r, a->more, j, &n, e) : cuda_zero4();
         cuda_f32x4 dx;
         CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
             dx.v[k] = v.scale * (dy.v[k] * gamma.v[k] - shift - (x.v[k] - v.center) * v.scale * slope);
+            if (adds) dx.v[k] = more.v[k] + dx.v[k];
         }
         cuda_row_store(r, a->dx, j, dx, e);
     }
 }
 
-CUDA_BODY void cuda_ln_grad_in(const cuda_ln_grad_args *a, int64_t block, int32_t thread, int32_t phase,
-                               void *shared, cuda_element e) {
+CUDA_BODY void cuda_ln_grad_phase(const cuda_ln_grad_args *a, bool adds, int64_t block, int32_t thread,
+                                  int32_t phase, void *shared, cuda_element e) {
     const cuda_row r = cuda_row_of(&a->rows, block, thread);
     cuda_ln_view v = {0, 0};
     if (r.left > 0) {
@@ -123,9 +128,20 @@ CUDA_BODY void cuda_ln_grad_in(const cuda_ln_grad_args *a, int64_t block, int32_
     } else if (r.left > 0) {
         const double c = (double)r.left;
         cuda_ln_grad_give(a, &r, v, (float)(cuda_row_sum(&r, 0, 2, shared) / c),
-                          (float)(cuda_row_sum(&r, 1, 2, shared) / c), e);
+                          (float)(cuda_row_sum(&r, 1, 2, shared) / c), adds, e);
     }
 }
+
+CUDA_BODY void cuda_ln_grad_in(const cuda_ln_grad_args *a, int64_t block, int32_t thread, int32_t phase,
+                               void *shared, cuda_element e) {
+    cuda_ln_grad_phase(a, false, block, thread, phase, shared, e);
+}
 CUDA_BODIES(ln_grad)
+
+/* In f32, where dx needs no rounding before the sum. */
+CUDA_BODY void cuda_ln_grad_more_body(const cuda_ln_grad_more_args *a, int64_t block, int32_t thread,
+                                      int32_t phase, void *shared) {
+    cuda_ln_grad_phase(a, true, block, thread, phase, shared, CUDA_F32);
+}
 
 #endif
