@@ -72,6 +72,8 @@ typedef struct ebb_pack_options {
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
+    uint32_t enough_part; /* stops at the first packing that is at most this part of the bound above it; 0:
+                             at the bound alone */
 } ebb_pack_options;
 #define EBB_PACK_EFFORT 10000000 /* the default, about ten seconds */
 

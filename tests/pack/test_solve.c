@@ -196,6 +196,33 @@ Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout =
     test_env_close(env);
 }
 
+/* What is near enough to the bound ends a search: sooner, never lower, and no further away than was said.
+ */
+Test(pack_solve, a_packing_that_is_near_enough_ends_the_search, .timeout = 300) {
+    enum { N = 300, PART = 50 };
+    static ebb_row rows[N];
+    static int64_t offsets[N];
+    ebb_env *env = test_env_open();
+    uint32_t n_sooner = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const ebb_pack_job job = {.rows = rows, .n = N};
+        ebb_pack_options options = {.capacity = -1, .effort = 20000, .seed = seed};
+        ebb_pack_answer whole, near;
+        draw_rows(rows, N, seed);
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &whole));
+        options.enough_part = PART;
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &near));
+        TEST_OK(env, ebb_rows_check(env, rows, N, offsets, near.height));
+        const int64_t enough = near.lower_bound + near.lower_bound / PART;
+        cr_assert(near.height >= whole.height && (near.height <= enough || near.height == whole.height),
+                  "seed %llu: %lld, %lld with all effort", (unsigned long long)seed, (long long)near.height,
+                  (long long)whole.height);
+        n_sooner += near.height > whole.height;
+    }
+    cr_assert_gt(n_sooner, 0);
+    test_env_close(env);
+}
+
 Test(pack_solve, malformed_jobs_are_refused) {
     static const ebb_row rows[] = {{0, 9, 4, 2}, {0, 9, 4, 2}};
     static const uint32_t from[] = {0, 1, 1};

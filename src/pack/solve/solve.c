@@ -8,7 +8,9 @@
 #include "pack/solve/solve.h"
 
 int64_t ebb_packing_enough(const ebb_packing *p) {
-    return ebb_max_i64(p->options->capacity, p->answer->lower_bound);
+    const uint32_t part = p->options->enough_part;
+    const int64_t bound = p->answer->lower_bound, above = part > 0 ? bound / part : 0;
+    return ebb_max_i64(p->options->capacity, bound > INT64_MAX - above ? bound : bound + above);
 }
 
 bool ebb_packing_is_done(const ebb_packing *p) {
@@ -161,12 +163,18 @@ ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_
 }
 
 #define PLAN_EFFORT 50000 /* of the planner's stage */
+#define PLAN_ENOUGH                                                                       \
+    (1 << 20) /* of the bound: to look for the last kilobytes of gigabytes takes a second \
+               */
 
 ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
                     int64_t *height) {
     const ebb_pack_job job = {.rows = rows, .n = n};
-    const ebb_pack_options options = {
-        .capacity = -1, .effort = PLAN_EFFORT, .seed = 1, .n_workers = n_workers};
+    const ebb_pack_options options = {.capacity = -1,
+                                      .effort = PLAN_EFFORT,
+                                      .seed = 1,
+                                      .n_workers = n_workers,
+                                      .enough_part = PLAN_ENOUGH};
     ebb_pack_answer answer;
     *height = 0;
     ebb_status status = ebb_pack_solve(env, &job, &options, offsets, &answer);

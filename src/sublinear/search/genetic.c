@@ -17,7 +17,7 @@
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
 #define TIGHT_PART        6   /* within a larger part of the base peak little is made again twice */
-#define PATIENCE          4   /* generations without any member that fits before it is given up */
+#define PATIENCE          1   /* generations without any member that fits before it is given up */
 
 /* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many
  * of the time without recomputation. */
