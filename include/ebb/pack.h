@@ -72,8 +72,8 @@ typedef struct ebb_pack_options {
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
-    uint32_t enough_part; /* stops at the first packing that is at most this part of the bound above it; 0:
-                             at the bound alone */
+    uint32_t enough_part;   /* > 0: stops at a height of at most lower_bound + lower_bound / enough_part,
+                               which is then not proven, for a job without pools and over; 0: at the bound */
 } ebb_pack_options;
 #define EBB_PACK_EFFORT 10000000 /* the default, about ten seconds */
 
@@ -97,12 +97,12 @@ typedef struct ebb_pack_answer {
 /* Packs the rows. First it settles which rows are written over others and which pools the free rows go to:
  * it tries all ways where they are few, else some of those that save most. Then, for each pool, it runs
  * list placements, a complete search and local search on the order, each starting from what the earlier
- * ones have reached. It stops when the height meets the lower bound, when the capacity is met or ruled out,
- * at the effort, at the time limit, or when the env's stop flag is raised; the answer is valid in each
- * case, and the status EBB_OK. offsets has room for n and is checked by code that shares nothing with the
- * packers. Errors: EBB_BAD_INPUT (a row, gap, fixed offset, pool or row to write over is malformed; fixed
- * rows overlap; sums overflow), EBB_NO_MEMORY, EBB_INTERNAL (a packing failed its check). Threads:
- * n_workers, all ended on return. */
+ * ones have reached. It stops when the height meets the lower bound (or is near enough: enough_part), when
+ * the capacity is met or ruled out, at the effort, at the time limit, or when the env's stop flag is
+ * raised; the answer is valid in each case, and the status EBB_OK. offsets has room for n and is checked by
+ * code that shares nothing with the packers. Errors: EBB_BAD_INPUT (a row, gap, fixed offset, pool or row
+ * to write over is malformed; fixed rows overlap; sums overflow), EBB_NO_MEMORY, EBB_INTERNAL (a packing
+ * failed its check). Threads: n_workers, all ended on return. */
 EBB_API EBB_CHECKED ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job,
                                               const ebb_pack_options *options, int64_t *offsets,
                                               ebb_pack_answer *answer);

@@ -278,13 +278,13 @@ EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_gra
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so first mark the gradients to be
  * kept), merges equal pure nodes of a phase, and drops views that change nothing. Inputs stay; unread
- * params, states and constants go. Changes no bit, as the next three, which come after it. */
+ * params, states and constants go. Changes no bit; nor do the next three, which come after it. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Makes relu's gradient read a bit for each element of y, so that y need not be kept (docs/passes.md). */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 /* Make one op of a loss and its logits' gradient (not by phase), and of layer norm's gradients, where no
- * peak grows; bias: and of a bias's, by whose partial sums it may. */
+ * peak grows; bias: it also takes in a bias's gradient, by whose partial sums one may. */
 EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
 

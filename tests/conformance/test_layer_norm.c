@@ -15,7 +15,7 @@
 enum { X, MEAN, VARIANCE, GAMMA, DY, MORE, N_IN };
 enum { DX, DGAMMA, DBETA, DB, N_OUT };
 
-/* One draw; of in and out, those of [n,c] have n * c numbers, all others max(n, c). */
+/* One draw; of in and out, those of [n,c] have n * c numbers; the others n + c in `in`, c in `out`. */
 typedef struct drawn {
     uint64_t seed;
     int64_t n, c, count;

@@ -1,7 +1,6 @@
 /* NVRTC: one that is made up (nvrtc_fake.c) for what can go wrong, and this build's for random chains:
  * their code for several architectures spills nothing and has no stack, but for what CUDA's own reduction
- * of large angles needs. EBB_TEST_COMPILED_CUDA sets how many are drawn, EBB_TEST_FIRST from which seed on.
- */
+ * of large angles needs. EBB_TEST_COMPILED_CUDA sets how many, EBB_TEST_FIRST from which seed on. */
 #include "host.h"
 #include "support/count.h"
 #include "support/env.h"

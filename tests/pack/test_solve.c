@@ -196,8 +196,7 @@ Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout =
     test_env_close(env);
 }
 
-/* What is near enough to the bound ends a search: sooner, never lower, and no further away than was said.
- */
+/* What is near enough to the bound ends a search: sooner, never lower, as near as was said. */
 Test(pack_solve, a_packing_that_is_near_enough_ends_the_search, .timeout = 300) {
     enum { N = 300, PART = 50 };
     static ebb_row rows[N];

@@ -9,8 +9,8 @@ from pathlib import Path
 from tester import equal, holds, main, rows
 
 MODEL = Path(sys.argv[2]) / "examples" / "models" / "gpt2_small.ebb"
-# 68 rows: more than a chunk of sums, and than the least that a bias's gradient goes along with. Odd widths.
-SMALL = sum((("--dim", size) for size in ("N=4", "T=17", "V=61", "C=22", "A=2", "P=32")), ())
+# 68 rows of 66: two chunks of sums, and more rows than the least that a bias's gradient goes along with.
+SMALL = sum((("--dim", size) for size in ("N=4", "T=17", "V=61", "C=66", "A=2", "P=32")), ())
 NORMS = 25
 
 

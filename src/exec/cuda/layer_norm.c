@@ -118,7 +118,7 @@ static ebb_status ln_backward_bias_scratch(ebb_backend *backend, const ebb_call 
     int64_t own = 0;
     ebb_status status = sums_scratch(backend, call, bytes);
     if (status == EBB_OK) status = ebb_cuda_bias_grad.scratch(backend, &bias, &own);
-    *bytes = ebb_max_i64(*bytes, own);
+    if (status == EBB_OK) *bytes = ebb_max_i64(*bytes, own);
     return status;
 }
 

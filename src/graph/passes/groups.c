@@ -89,18 +89,13 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     }
 }
 
-/* Large ones: what a sum over all but channels of t holds is little beside t then. */
 static void sums_find(ebb_grouper *f) {
-    enum { LEAST_ROWS = 64 };
     for (ebb_id n = 0; n < f->old->n_nodes; n++) {
         const ebb_node *node = &f->old->nodes[n];
         if (node->op != &ebb_op_bias_grad) continue;
-        const ebb_type *type = &f->old->values[node->in[0]].type;
         const ebb_id maker = f->old->values[node->in[0]].producer;
         if (maker == EBB_NONE || !f->groups[maker] || f->gone[maker] || f->sum[maker] != EBB_NONE) continue;
-        if (type->dtype != EBB_F32 || ebb_type_count(type) / type->dim[1] < LEAST_ROWS ||
-            f->old->nodes[maker].phase != node->phase)
-            continue;
+        if (!ebb_rw_sums_along(f->old, node, f->old->nodes[maker].phase)) continue;
         f->sum[maker] = n;
         f->is_summed[n] = true;
     }

@@ -12,7 +12,7 @@
  * and without the add where there is none, or where something else needs dx. The op stands where the sums
  * did, so all that it reads must be there then; and nothing but the two may read dy, which x.grad lies
  * over: then all that lives while it runs lived while the sums were made, and what runs up to the add has
- * less beside it. No peak grows, unless a schedule makes dy or more twice in between.
+ * less beside it. No peak grows, unless a schedule makes one of the operands a second time in between.
  *
  * Where that is asked for, a bias_grad of x.grad goes along (ln_backward_bias): its partial sums are then
  * held beside the others'. In 16 bits all run in parts of their own (cpu/low.h): apart. */
@@ -56,15 +56,10 @@ static ebb_id add_of(const joiner *j, ebb_id sums, const ebb_node *grad) {
                : EBB_NONE;
 }
 
-/* As sums_find (groups.c). */
 static ebb_id bias_of(const joiner *j, const ebb_node *last) {
-    enum { LEAST_ROWS = 64 };
     const ebb_graph *old = j->rw.old;
-    const ebb_id value = last->out[0], n = j->bias[value];
-    const ebb_type *type = &old->values[value].type;
-    if (!j->with_bias || n == EBB_NONE || type->dtype != EBB_F32 || type->dim[0] < LEAST_ROWS)
-        return EBB_NONE;
-    return old->nodes[n].phase == last->phase ? n : EBB_NONE;
+    const ebb_id n = j->with_bias ? j->bias[last->out[0]] : EBB_NONE;
+    return n != EBB_NONE && ebb_rw_sums_along(old, &old->nodes[n], last->phase) ? n : EBB_NONE;
 }
 
 static void match(joiner *j, ebb_id n) {

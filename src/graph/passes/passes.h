@@ -25,6 +25,10 @@ uint32_t *ebb_rw_reads(ebb_rewriter *rw);
  * an output, or its bytes are another value's, too, that somebody else reads. */
 bool ebb_rw_dies(const ebb_graph *old, const uint32_t *reads, ebb_id value, uint32_t readers);
 
+/* May this bias_grad be made by the op, of that phase, that makes what it sums? Only of large f32 values:
+ * what the sums hold meanwhile is little beside those. */
+bool ebb_rw_sums_along(const ebb_graph *old, const ebb_node *bias_grad, ebb_phase phase);
+
 /* The gradient that ebb_grad gave a param, by its name (%w.grad of %w), or EBB_NONE. names: of the old
  * graph. A model may use the name for a value of its own: that one is computed forward. */
 ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param);

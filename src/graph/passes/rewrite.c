@@ -67,6 +67,13 @@ bool ebb_rw_dies(const ebb_graph *old, const uint32_t *reads, ebb_id v, uint32_t
     }
 }
 
+bool ebb_rw_sums_along(const ebb_graph *old, const ebb_node *bias_grad, ebb_phase phase) {
+    enum { LEAST_ROWS = 64 };
+    const ebb_type *type = &old->values[bias_grad->in[0]].type;
+    return type->dtype == EBB_F32 && ebb_type_count(type) / type->dim[1] >= LEAST_ROWS &&
+           bias_grad->phase == phase;
+}
+
 static void copy(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     (void)ctx;
     ebb_rw_copy_node(rw, node);

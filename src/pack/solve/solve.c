@@ -163,23 +163,27 @@ ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_
 }
 
 #define PLAN_EFFORT 50000 /* of the planner's stage */
-#define PLAN_ENOUGH                                                                       \
-    (1 << 20) /* of the bound: to look for the last kilobytes of gigabytes takes a second \
-               */
+/* Near enough to the bound, one part in so many of it: the last kilobytes of gigabytes take a second. */
+#define PLAN_ENOUGH (1 << 20)
 
-ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
-                    int64_t *height) {
+static ebb_status pack_plainly(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
+                               uint32_t enough_part, int64_t *offsets, int64_t *height) {
     const ebb_pack_job job = {.rows = rows, .n = n};
     const ebb_pack_options options = {.capacity = -1,
                                       .effort = PLAN_EFFORT,
                                       .seed = 1,
                                       .n_workers = n_workers,
-                                      .enough_part = PLAN_ENOUGH};
+                                      .enough_part = enough_part};
     ebb_pack_answer answer;
     *height = 0;
     ebb_status status = ebb_pack_solve(env, &job, &options, offsets, &answer);
     if (status == EBB_OK) *height = answer.height;
     return status;
+}
+
+ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
+                    int64_t *height) {
+    return pack_plainly(env, rows, n, n_workers, PLAN_ENOUGH, offsets, height);
 }
 
 /* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many.
@@ -193,8 +197,9 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
                            int64_t *height) {
     ebb_status status = EBB_OK;
     *height = INT64_MAX;
-    if (!quick || capacity < 0) status = ebb_pack(env, rows, n, n_workers, offsets, height);
-    if (status != EBB_OK || capacity < 0 || *height <= capacity) return status;
+    if (capacity < 0) return ebb_pack(env, rows, n, n_workers, offsets, height);
+    if (!quick) status = pack_plainly(env, rows, n, n_workers, 0, offsets, height);
+    if (status != EBB_OK || *height <= capacity) return status;
     const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
     const bool late = deadline_ns > 0 && now_ns >= deadline_ns;
     if (late && !quick) return EBB_OK;

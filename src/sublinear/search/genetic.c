@@ -17,7 +17,8 @@
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
 #define TIGHT_PART        6   /* within a larger part of the base peak little is made again twice */
-#define PATIENCE          1   /* generations without any member that fits before it is given up */
+#define PATIENCE          1   /* generations without any member that fits before it is given up .. */
+#define WARM_PATIENCE     4   /* .. from an answer to a slightly higher limit: one that fits may be near */
 
 /* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many
  * of the time without recomputation. */
@@ -129,6 +130,7 @@ static ebb_status open_genetic(genetic *g, ebb_search *search, const ebb_select_
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK;
     genetic g;
+    const uint32_t patience = request->warm_genes ? WARM_PATIENCE : PATIENCE;
     search->is_tight = request->method == EBB_METHOD_LEAST ||
                        search->budget_bytes <= ebb_search_base_peak(search) / TIGHT_PART;
     ebb_status status = ebb_search_hire(search);
@@ -137,7 +139,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
     for (uint32_t at = 0; status == EBB_OK && at <= g.n; at++) {
         bool go_on;
         /* The least peak says more, and sooner, about a budget that is too small or nearly so. */
-        if (request->method == EBB_METHOD_BUDGET && at == PATIENCE &&
+        if (request->method == EBB_METHOD_BUDGET && at == patience && at < g.n &&
             search->members[0].best.excess_bytes > 0)
             break;
         uint32_t n_stage = start_generation(&g, at);

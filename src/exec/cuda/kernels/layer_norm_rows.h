@@ -1,10 +1,10 @@
 /* kernels/layer_norm_rows.h: layer norm's statistics and its gradient, a row of x[n,c] to a warp or to a
  * block (rows.h).
  *
- *     kernel     of         reads   writes
- *     ln_stats   ln_stats   x
- *     ln_grad    ln_grad    x, dy   dx       x and dy a second time, from the caches
- *     ln_grad_more  ln_backward, with what is added to dx: x, dy, more
+ *     kernel         of            reads         writes
+ *     ln_stats       ln_stats      x
+ *     ln_grad        ln_grad       x, dy         dx       x and dy a second time, from the caches
+ *     ln_grad_more   ln_backward   x, dy, more   dx       as ln_grad
  */
 #ifndef EBB_EXEC_CUDA_KERNELS_LAYER_NORM_ROWS_H
 #define EBB_EXEC_CUDA_KERNELS_LAYER_NORM_ROWS_H
