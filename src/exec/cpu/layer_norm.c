@@ -11,10 +11,6 @@ typedef struct ln {
     double eps;
 } ln;
 
-static double inv_std(const ln *s, int64_t row) {
-    return 1 / sqrt(s->variance[row] + s->eps);
-}
-
 static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, cpu_span *span, const ln *s) {
     cpu_spans(cpu_of(backend), call->in[0].dim[0], 1, 3 * ebb_type_bytes(&call->in[0]), span, s);
     return EBB_OK;
@@ -48,7 +44,7 @@ CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
     const ln *s = ctx;
     for (int64_t row = begin; row < end; row++) {
         const float *x = s->x + row * s->c, *gamma = s->gamma, *beta = s->beta;
-        const float center = s->mean[row], scale = (float)inv_std(s, row);
+        const float center = s->mean[row], scale = (float)(1 / sqrt(s->variance[row] + s->eps));
         float *y = s->y + row * s->c;
 #pragma omp simd
         for (int64_t i = 0; i < s->c; i++) y[i] = (x[i] - center) * scale * gamma[i] + beta[i];

@@ -17,8 +17,7 @@ static double inv_std(const ln *s, int64_t row) {
     return 1 / sqrt(s->variance[row] + s->eps);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------
- */
+/* ---- parts ------------------------------------------------------------------------------------------ */
 
 /* In place over x, dy or more: a row is summed before any of it is written, and each element read before
  * that. */
@@ -64,8 +63,7 @@ CPU_INLINE void sums_row(const ln *s, int64_t row, double *sums) {
     }
 }
 
-/* ---- ln_grad -------------------------------------------------------------------------------------------
- */
+/* ---- ln_grad ---------------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     const ln *s = ctx;
@@ -92,8 +90,7 @@ static ebb_status ln_grad_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(ln_grad, EBB_TAKES(F32), CPU_STREAM, .launch = ln_grad_launch);
 
-/* ---- sums over rows ------------------------------------------------------------------------------------
- */
+/* ---- sums over rows --------------------------------------------------------------------------------- */
 
 typedef struct sums_to {
     const cpu_sums *sums;
@@ -131,8 +128,7 @@ static ebb_status sums_run(const ebb_kernel_run *run, ln *s, cpu_sum_rows *rows,
     return EBB_OK;
 }
 
-/* ---- ln_grad_sums --------------------------------------------------------------------------------------
- */
+/* ---- ln_grad_sums ----------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void sums_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const ln *s = ctx;
@@ -152,8 +148,7 @@ static ebb_status ln_grad_sums_launch(const ebb_kernel_run *run) {
 CPU_KERNEL(ln_grad_sums, EBB_TAKES(F32), CPU_RATE(12000, 23000), .scratch = sums_scratch,
            .launch = ln_grad_sums_launch);
 
-/* ---- ln_backward, ln_backward_bias ---------------------------------------------------------------------
- */
+/* ---- ln_backward, ln_backward_bias ------------------------------------------------------------------ */
 
 CPU_INLINE void backward(const ln *s, int64_t at, int64_t n, double *sums) {
     for (int64_t row = at / s->c; row < (at + n) / s->c; row++) {
