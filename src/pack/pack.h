@@ -72,7 +72,7 @@ EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, u
                                 int64_t *offsets, int64_t *height);
 /* As ebb_pack; if the height exceeds the capacity, it then searches for a packing within the capacity, with
  * an effort that grows with the rows, until the deadline on the env's clock (0: none): a second or two.
- * quick: it searches for the capacity at once, stops there, and does nothing if the bound is above it:
+ * quick: it searches for the capacity at once and stops there, or near the bound if that is above it:
  * tenths of a second. height is the lowest found, within the capacity or not. */
 EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                        int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,

@@ -1,4 +1,5 @@
-/* What a search leaves: the best of its pool, trimmed side by side, fastest first, as steps.
+/* What a search leaves: the best of its pool, trimmed side by side, fastest first (of a search for the
+ * fewest bytes: lowest first), as steps.
  *
  * takes: a pool. gives: up to request->n_answers selections. cost: EBB_TRIM_WORK steps of tries by each of
  * those that are side by side. Without a time limit all is the same for any number of workers. */
@@ -11,19 +12,26 @@ typedef struct candidate {
     ebb_trimmed trimmed;
 } candidate;
 
-/* The best so far, fastest first; no two take the same time and peak. */
+/* The best so far, fastest first or lowest first; no two take the same time and peak. */
 typedef struct candidates {
     candidate at[EBB_MOST_ANSWERS];
     uint32_t n, most;
+    bool lowest_first;
 } candidates;
+
+static bool comes_before(const candidates *best, const ebb_score *a, const ebb_score *b) {
+    if (best->lowest_first && a->peak_bytes != b->peak_bytes) return a->peak_bytes < b->peak_bytes;
+    return a->time_ns < b->time_ns;
+}
 
 static void insert(candidates *best, const candidate *next) {
     const ebb_score *score = &next->trimmed.score;
-    uint32_t at = 0;
-    while (at < best->n && best->at[at].trimmed.score.time_ns < score->time_ns) at++;
-    for (uint32_t k = at; k < best->n && best->at[k].trimmed.score.time_ns == score->time_ns; k++)
-        if (best->at[k].trimmed.score.peak_bytes == score->peak_bytes) return;
-    while (at < best->n && best->at[at].trimmed.score.time_ns == score->time_ns) at++; /* the first stays */
+    uint32_t at = best->n; /* the first among equals stays */
+    for (uint32_t k = 0; k < best->n; k++) {
+        const ebb_score *other = &best->at[k].trimmed.score;
+        if (other->time_ns == score->time_ns && other->peak_bytes == score->peak_bytes) return;
+        if (at == best->n && comes_before(best, score, other)) at = k;
+    }
     if (at == best->most) return;
     if (best->n < best->most) best->n++;
     for (uint32_t k = best->n - 1; k > at; k--) best->at[k] = best->at[k - 1];
@@ -123,6 +131,7 @@ static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangemen
     const ebb_select_request *r = &c->request;
     bool least = r->method == EBB_METHOD_LEAST, searched = least || r->method == EBB_METHOD_BUDGET;
     *out = (candidates){.most = searched && r->n_answers > 1 ? r->n_answers : 1};
+    out->lowest_first = least && r->lowest_first;
     if (out->most > EBB_MOST_ANSWERS) out->most = EBB_MOST_ANSWERS;
     if (!searched || a->space->pinned || ebb_stop_asked(c->env) ||
         (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {

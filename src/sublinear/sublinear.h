@@ -129,6 +129,7 @@ typedef struct ebb_select_request {
     const uint8_t *pins;
     uint32_t n_answers;   /* BUDGET, LEAST: the number of answers: the best, and others nearly as good; 0:
                            * one */
+    bool lowest_first;    /* LEAST: of the answers the lowest, not the fastest */
     uint32_t without;     /* ebb_without bits: 0, except in benches and tests */
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, except in benches and tests */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);

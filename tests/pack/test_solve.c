@@ -206,7 +206,7 @@ Test(pack_solve, a_packing_that_is_near_enough_ends_the_search, .timeout = 300) 
     for (uint64_t seed = 1; seed <= 8; seed++) {
         const ebb_pack_job job = {.rows = rows, .n = N};
         ebb_pack_options options = {.capacity = -1, .effort = 20000, .seed = seed};
-        ebb_pack_answer whole, near;
+        ebb_pack_answer whole, near, beyond;
         draw_rows(rows, N, seed);
         TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &whole));
         options.enough_part = PART;
@@ -217,6 +217,17 @@ Test(pack_solve, a_packing_that_is_near_enough_ends_the_search, .timeout = 300) 
                   "seed %llu: %lld, %lld with all effort", (unsigned long long)seed, (long long)near.height,
                   (long long)whole.height);
         n_sooner += near.height > whole.height;
+        /* A capacity that cannot be met is not neared by more; one that can be is met. */
+        options.capacity = near.lower_bound - 1;
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &beyond));
+        cr_assert(beyond.verdict == EBB_PACK_IMPOSSIBLE && beyond.height == near.height, "seed %llu: %lld",
+                  (unsigned long long)seed, (long long)beyond.height);
+        options.capacity = whole.height;
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &near));
+        options.enough_part = 0;
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &beyond));
+        cr_assert(near.height == beyond.height && near.verdict == beyond.verdict, "seed %llu: %lld, %lld",
+                  (unsigned long long)seed, (long long)near.height, (long long)beyond.height);
     }
     cr_assert_gt(n_sooner, 0);
     test_env_close(env);

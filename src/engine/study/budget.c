@@ -74,11 +74,11 @@ static ebb_status pack_at_length(ebb_study *study, ebb_answer *answer) {
     return EBB_OK;
 }
 
-ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_answer *out) {
+ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_pack_effort packing, ebb_answer *out) {
     *out = (ebb_answer){.selection = of->selection->next};
     of->selection->next = out->selection->next;
     out->selection->next = NULL;
-    return ebb_study_pack(study, out->selection, EBB_REUSE_IN_PLACE, EBB_PACK_QUICKLY, &out->plan);
+    return ebb_study_pack(study, out->selection, EBB_REUSE_IN_PLACE, packing, &out->plan);
 }
 
 /* The same search's other answers are nearly as fast, and one of them may pack better: the first that fits
@@ -88,7 +88,7 @@ static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer
     bool fit = false;
     while (status == EBB_OK && !fit && fastest->selection->next) {
         ebb_answer other;
-        status = ebb_study_pack_next(study, fastest, &other);
+        status = ebb_study_pack_next(study, fastest, EBB_PACK_QUICKLY, &other);
         fit = status == EBB_OK && ebb_study_fits(study, other.plan);
         ebb_study_offer(study, best, &other);
     }

@@ -3,15 +3,23 @@
  *     tighten -> a peak that is low enough -> the least peak -> another draw of all that -> a refusal
  *
  * takes: a baseline, an answer of another size or none. gives: a plan that fits, or the fewest bytes found.
- * cost: at most MOST_DRAWS x (two searches for the peak, and the tightenings of three starts). */
+ * cost: at most MOST_DRAWS x (two searches for the peak, and the tightenings of two starts). */
 #include "engine/study/study.h"
 
-ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out) {
-    const ebb_ask ask = {.method = EBB_METHOD_LEAST};
-    ebb_status ended = ebb_study_answer(study, &ask, out), status = EBB_OK;
-    while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
+/* What packs to so little more than its live bytes was not unlucky: another would hardly be smaller. */
+#define LUCKY_PART 256
+
+static bool fits_or_packs_well(const ebb_study *study, const ebb_answer *answer) {
+    const int64_t peak = answer->selection->peak_bytes;
+    return ebb_study_fits(study, answer->plan) || answer->plan->arena_bytes - peak <= peak / LUCKY_PART;
+}
+
+/* Leaves the smallest of a search's answers in *out: of all, or up to one that is good enough. */
+static ebb_status pack_others(ebb_study *study, ebb_pack_effort packing, bool all, ebb_answer *out) {
+    ebb_status status = EBB_OK;
+    while (status == EBB_OK && out->selection->next && (all || !fits_or_packs_well(study, out))) {
         ebb_answer other;
-        status = ebb_study_pack_next(study, out, &other);
+        status = ebb_study_pack_next(study, out, packing, &other);
         if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
             ebb_answer larger = *out;
             other.selection->next = larger.selection->next;
@@ -21,13 +29,20 @@ ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out) {
         }
         ebb_answer_drop(&other);
     }
-    return status == EBB_OK ? ended : status;
+    return status;
+}
+
+ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out) {
+    const ebb_ask ask = {.method = EBB_METHOD_LEAST};
+    const ebb_status ended = ebb_study_answer(study, &ask, out);
+    return ended == EBB_OK ? pack_others(study, EBB_PACK_QUICKLY, true, out) : ended;
 }
 
 ebb_status ebb_study_least(ebb_study *study, int64_t enough_bytes, ebb_answer *out) {
     const ebb_ask ask = {.method = EBB_METHOD_LEAST, .enough_bytes = enough_bytes};
     study->halvings = 2;
-    return ebb_study_answer(study, &ask, out);
+    const ebb_status ended = ebb_study_answer(study, &ask, out);
+    return ended == EBB_OK ? pack_others(study, EBB_PACK_AT_LENGTH, false, out) : ended;
 }
 
 /* Keeps a plan above the budget, the smallest so far, if somebody asks for it. */
@@ -38,11 +53,13 @@ static ebb_status keep(ebb_study *study, ebb_answer *answer) {
 }
 
 /* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
- * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
- * peak is that low. *smallest_bytes falls to its total, if it is the least. */
+ * fit: when it packs badly, a neighbour may pack better, unless *low says that this was tried. The search
+ * for it ends at enough_bytes. *low: its peak is that low. *smallest_bytes falls to its total, if it is the
+ * least. */
 static ebb_status plan_from_least(ebb_study *study, int64_t enough_bytes, const ebb_answer *base,
                                   ebb_answer *out, bool *low, int64_t *smallest_bytes) {
     ebb_answer least;
+    const bool tried = *low;
     *low = false;
     ebb_status status = ebb_study_least(study, enough_bytes, &least);
     if (!least.plan) return status;
@@ -51,10 +68,14 @@ static ebb_status plan_from_least(ebb_study *study, int64_t enough_bytes, const 
     const bool fit = ebb_study_fits(study, smallest->plan),
                fewer = smallest->plan->total_bytes < *smallest_bytes;
     *low = least.selection->peak_bytes <= ebb_study_room(study);
-    /* What ended early is another plan for another budget: a refusal must name what is found again. */
-    const bool named = fewer && (enough_bytes == 0 || !*low || study->hurried);
+    /* A refusal must name what is found again. What ended early is another plan for another budget; and no
+     * other draw follows where the first one's live bytes fit. */
+    const bool whole = enough_bytes == 0 || !*low || study->hurried;
+    if (study->draw == 0) study->low_bytes = study->standing_bytes + least.selection->peak_bytes;
+    const bool drawn = study->draw == 0 || smallest->plan->total_bytes < study->low_bytes;
+    const bool named = fewer && whole && drawn;
     if (named) *smallest_bytes = smallest->plan->total_bytes;
-    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= ebb_study_room(study))) {
+    if (status == EBB_OK && (fit || (!tried && smallest->selection->peak_bytes <= ebb_study_room(study)))) {
         study->halvings = 1; /* of the effort some is spent */
         status = ebb_study_tighten(study, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
@@ -68,13 +89,13 @@ static ebb_status plan_from_least(ebb_study *study, int64_t enough_bytes, const 
 
 /* Nothing was found within the budget. A peak that is just low enough is a better start than the least
  * there is, which takes long; the least is looked for where that leads nowhere, and named if it is too
- * much. */
-static ebb_status plan_from_smallest(ebb_study *study, const ebb_answer *base, ebb_answer *out,
+ * much. *low: there is such a peak, so that it was the packing that missed the budget. */
+static ebb_status plan_from_smallest(ebb_study *study, const ebb_answer *base, ebb_answer *out, bool *low,
                                      int64_t *smallest_bytes) {
-    bool low;
-    ebb_status status = plan_from_least(study, ebb_study_room(study), base, out, &low, smallest_bytes);
-    if (status == EBB_OVER_BUDGET && low && !study->hurried)
-        status = plan_from_least(study, 0, base, out, &low, smallest_bytes);
+    *low = false;
+    ebb_status status = plan_from_least(study, ebb_study_room(study), base, out, low, smallest_bytes);
+    if (status == EBB_OVER_BUDGET && *low && !study->hurried)
+        status = plan_from_least(study, 0, base, out, low, smallest_bytes);
     return status;
 }
 
@@ -99,7 +120,8 @@ static ebb_status plan_from_low(ebb_study *study, const ebb_compiled *warm, ebb_
 }
 
 /* A smallest plan that misses the budget by no more than this part of the arena came near: another draw of
- * the search may find one within. */
+ * the search may find one within. Not where it is the packing that misses: what another draw finds packs no
+ * better, as a rule. */
 #define REDRAW_PART 8
 #define MOST_DRAWS  2
 
@@ -123,13 +145,14 @@ ebb_status ebb_study_descend(ebb_study *study, const ebb_answer *base, const ebb
                              ebb_answer *out) {
     const uint32_t near_part = study->hint.near_part > 0 ? study->hint.near_part : REDRAW_PART;
     int64_t smallest = INT64_MAX;
+    bool low = false;
     ebb_status status = ebb_study_tighten(study, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
     if (study->hint.fits_or_not)
         return status == EBB_OVER_BUDGET ? plan_from_low(study, warm, out) : status;
     while (status == EBB_OVER_BUDGET) {
-        status = plan_from_smallest(study, base, out, &smallest);
+        status = plan_from_smallest(study, base, out, &low, &smallest);
         const bool near = smallest - study->options->budget_bytes <= ebb_study_room(study) / near_part;
-        if (status != EBB_OVER_BUDGET || !near || study->draw + 1 == MOST_DRAWS || study->hurried ||
+        if (status != EBB_OVER_BUDGET || !near || low || study->draw + 1 == MOST_DRAWS || study->hurried ||
             ebb_study_none_fits(study))
             break;
         study->draw++;

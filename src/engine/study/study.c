@@ -71,25 +71,25 @@ ebb_status ebb_study_select(ebb_study *study, const ebb_ask *ask, ebb_selection 
     const ebb_method method = ask->method;
     const uint64_t started_ns = ebb_clock_ns(study->env);
     uint32_t part = (study->hint.effort_part > 0 ? study->hint.effort_part : 1) << study->halvings;
-    ebb_select_request request = {
-        .graph = study->facts,
-        .method = method,
-        .alignment = study->alignment,
-        .peak_budget_bytes = ask->limit_bytes,
-        .same_order = method == EBB_METHOD_LEAST && study->hint.fits_or_not,
-        .enough_peak_bytes = ask->enough_bytes,
-        .bound_time_ns = ebb_study_bound_ns(study),
-        .config = o->sublinear,
-        .effort = o->effort,
-        .effort_part = part,
-        .time_limit_ns = time_left_ns(study, started_ns),
-        .grace_ns = study->hint.grace_ns > 0 ? study->hint.grace_ns
-                    : study->alone           ? EBB_GRACE_NS
-                                             : 0,
-        .seed = ebb_options_search_seed(o) + study->draw,
-        .n_answers = method != EBB_METHOD_LEAST || study->hint.least ? EBB_MOST_ANSWERS : 1,
-        .warm_genes = ask->genes,
-        .n_warm_genes = ask->n_genes};
+    ebb_select_request request = {.graph = study->facts,
+                                  .method = method,
+                                  .alignment = study->alignment,
+                                  .peak_budget_bytes = ask->limit_bytes,
+                                  .same_order = method == EBB_METHOD_LEAST && study->hint.fits_or_not,
+                                  .enough_peak_bytes = ask->enough_bytes,
+                                  .bound_time_ns = ebb_study_bound_ns(study),
+                                  .config = o->sublinear,
+                                  .effort = o->effort,
+                                  .effort_part = part,
+                                  .time_limit_ns = time_left_ns(study, started_ns),
+                                  .grace_ns = study->hint.grace_ns > 0 ? study->hint.grace_ns
+                                              : study->alone           ? EBB_GRACE_NS
+                                                                       : 0,
+                                  .seed = ebb_options_search_seed(o) + study->draw,
+                                  .n_answers = ask->enough_bytes > 0 ? 1 : EBB_MOST_ANSWERS,
+                                  .lowest_first = ask->enough_bytes == 0 && !study->hint.least,
+                                  .warm_genes = ask->genes,
+                                  .n_warm_genes = ask->n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = study->pins;
     if (method == EBB_METHOD_LEAST && study->hint.most_times > 0)
         request.most_time_ns = times_base_ns(study, study->hint.most_times);

@@ -84,6 +84,7 @@ typedef struct ebb_study {
     uint32_t halvings;    /* of the effort, for later searches */
     int64_t tight_bytes;  /* the highest limit under which a search of this draw found nothing; -1: none */
     uint32_t draw;        /* of the search: 0, or another, which may find what 0 did not */
+    int64_t low_bytes;    /* the budget from which on the least live bytes of draw 0 fit */
     bool answered; /* there is a plan within the budget already: few limits are tried for a better one */
     uint8_t *pins; /* [facts->n_values] ebb_pin, owned; NULL: none were requested */
     bool any_drop; /* among the pins: then the baseline is no answer */
@@ -117,7 +118,8 @@ typedef enum ebb_pack_effort { EBB_PACK_AT_LENGTH, EBB_PACK_QUICKLY } ebb_pack_e
 typedef struct ebb_ask {
     ebb_method method;
     int64_t limit_bytes;  /* on live bytes; EBB_METHOD_BUDGET only */
-    int64_t enough_bytes; /* EBB_METHOD_LEAST stops at this many live bytes; 0: as few as possible */
+    int64_t enough_bytes; /* EBB_METHOD_LEAST stops at this many live bytes, with one answer; 0: as few as
+                           * possible */
     const uint8_t *genes; /* the starting point, or NULL */
     uint32_t n_genes;
     ebb_pack_effort packing; /* of the answer */
@@ -134,9 +136,10 @@ EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *study, ebb_answer *out);
  * ops.
  */
 EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *study, const ebb_compiled *other, ebb_answer *out);
-/* Takes the next answer of a search (there must be one) out of their list, and packs it quickly. Drop *out
+/* Takes the next answer of a search (there must be one) out of their list, and packs it. Drop *out
  * whatever the status. */
-EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_answer *out);
+EBB_CHECKED ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_pack_effort packing,
+                                           ebb_answer *out);
 /* Searches, and packs the selection. EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *out);
 /* Searches under a limit on live bytes that is tightened until the packed plan is within the options'
@@ -194,7 +197,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *study, ebb_answer *base,
 
 /* Increase it when the same request may get another plan than before, after a change of the search, the
  * packing or the certificate. Part of the key, with the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 11
+#define EBB_CACHE_SEARCH_VERSION 12
 
 typedef struct ebb_cache {
     const ebb_study *study; /* borrowed, with its baseline */

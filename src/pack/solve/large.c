@@ -71,6 +71,7 @@ ebb_status ebb_packing_large_first(ebb_packing *p) {
     ebb_arena_init(&x.arena, p->env);
     ebb_status status = part_rows(&x, p) ? EBB_OK : EBB_NO_MEMORY;
     if (status == EBB_OK && x.n_large > 0 && x.n_large <= x.n / 2) {
+        p->large_first = true;
         status = pack_part(p, &x, x.n_large, x.n, -1, 0, &small_bytes);
         int64_t wanted = ebb_max_i64(ebb_packing_enough(p) - small_bytes, 0);
         if (status == EBB_OK)

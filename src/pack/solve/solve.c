@@ -10,7 +10,8 @@
 int64_t ebb_packing_enough(const ebb_packing *p) {
     const uint32_t part = p->options->enough_part;
     const int64_t bound = p->answer->lower_bound, above = part > 0 ? bound / part : 0;
-    return ebb_max_i64(p->options->capacity, bound > INT64_MAX - above ? bound : bound + above);
+    if (p->options->capacity >= bound) return p->options->capacity;
+    return bound > INT64_MAX - above ? bound : bound + above;
 }
 
 bool ebb_packing_is_done(const ebb_packing *p) {
@@ -86,6 +87,17 @@ static ebb_status join_rows(ebb_packing *p) {
     return status;
 }
 
+/* The complete search looks at every row. Of more rows than this most are small, and with less effort for
+ * each it finds nothing once the large ones were searched by themselves. */
+#define FEW_ROWS     1000
+#define EFFORT_A_ROW 150
+
+static ebb_status search_all(ebb_packing *p) {
+    const bool in_vain = p->large_first && p->job->n > FEW_ROWS &&
+                         p->options->effort < INT64_C(1) * p->job->n * EFFORT_A_ROW;
+    return in_vain ? EBB_OK : ebb_packing_search(p);
+}
+
 static ebb_status improve_order(ebb_packing *p) {
     int64_t height = p->answer->height;
     if (ebb_packing_is_done(p) || p->options->effort == 0) return EBB_OK;
@@ -114,7 +126,7 @@ static ebb_status run_stages(ebb_packing *p) {
     if (status == EBB_OK) status = join_rows(p);
     if (status == EBB_OK) status = place_lists(p);
     if (status == EBB_OK) status = ebb_packing_large_first(p);
-    if (status == EBB_OK) status = ebb_packing_search(p);
+    if (status == EBB_OK) status = search_all(p);
     if (status == EBB_OK) status = improve_order(p);
     if (status == EBB_OK) status = ebb_packing_check(p);
     if (status == EBB_OK) judge(p);
@@ -211,7 +223,8 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
                              (quick ? QUICK_PART : 1),
         .seed = 1,
         .time_limit_ns = deadline_ns > 0 && !late ? deadline_ns - now_ns : 0,
-        .n_workers = n_workers};
+        .n_workers = n_workers,
+        .enough_part = PLAN_ENOUGH};
     ebb_pack_answer answer;
     ebb_arena arena;
     ebb_arena_init(&arena, env);

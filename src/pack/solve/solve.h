@@ -68,6 +68,7 @@ typedef struct ebb_packing {
     uint64_t started_ns, deadline_ns; /* 0: none */
     int64_t *offsets, *trial;         /* [n] of the best packing; of the current stage */
     ebb_pack_answer *answer;          /* for offsets; height 0: none yet */
+    bool large_first;                 /* the large rows were packed by themselves */
 } ebb_packing;
 
 /* The height at which packing ends. */

@@ -238,6 +238,17 @@ static void print_alone(const run_session *s) {
     if (images_per_s(s) >= 0) printf("images           %.1f a second\n", images_per_s(s));
 }
 
+/* Steps wait noticeably for pictures that were decoded before: for a folder's. */
+#define MANY_WAIT_PARTS 50
+
+static void print_remedy(const run_session *s) {
+    const bool waits = run_data_wait_ns(s) > s->wall_ns / MANY_WAIT_PARTS,
+               again = s->n_done * s->n_parts > s->data.facts.n_train / s->data.batch;
+    if (waits && again && s->data.facts.width == 0 && s->t->args.keep_decoded_bytes <= 0)
+        printf(
+            "                 with --keep-decoded BYTES pictures need decoding in the first epoch only\n");
+}
+
 void run_data_print(const run_session *s) {
     ebb_loader_facts f;
     if (s->data.set && run_evaluates_alone(s)) print_alone(s);
@@ -251,6 +262,7 @@ void run_data_print(const run_session *s) {
            "their time\n",
            images_per_s(s), loader_per_s(&f), f.n_threads,
            100.0 * (double)run_data_wait_ns(s) / (double)s->wall_ns);
+    print_remedy(s);
     if (s->t->args.keep_decoded_bytes > 0)
         printf(
             "decoded pictures %lld bytes are kept; %lld of the %lld pictures to train on came from them\n",
