@@ -153,7 +153,8 @@ bool onnx_has(const onnx_import *im, uint32_t i) {
 }
 
 bool onnx_wants(const onnx_import *im, uint32_t k) {
-    return k < im->node->n_out && im->node->out[k][0] != '\0';
+    return k < im->node->n_out && im->node->out[k][0] != '\0' &&
+           onnx_names_find(&im->wanted, im->node->out[k]) != EBB_NONE;
 }
 
 const onnx_value *onnx_operand(onnx_import *im, uint32_t i) {

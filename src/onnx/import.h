@@ -151,6 +151,7 @@ const char *onnx_shape_text(onnx_import *im, const onnx_shape *shape, char text[
 void onnx_give(onnx_import *im, uint32_t k, uint32_t id);
 void onnx_give_known(onnx_import *im, uint32_t k, int32_t type, const onnx_shape *shape,
                      const double *at[2]);
+/* Whether result k has a name that a live node or an output reads. */
 bool onnx_wants(const onnx_import *im, uint32_t k);
 double *onnx_folded(onnx_import *im, int64_t n);
 

@@ -65,6 +65,11 @@ def summed(equation, a, b, wanted):
     return row(f"Einsum {equation}", "Einsum", [x for x in (a, b) if x], [wanted], equation=equation)
 
 
+def means(what, n, wanted, **attributes):
+    """Of two places of 1, 2, ... n."""
+    return row(f"AveragePool, {what}", "AveragePool", [([1, 1, n], [float(i + 1) for i in range(n)])], [([1, 1, len(wanted)], wanted)], kernel_shape=[2], **attributes)
+
+
 SQUARE, OTHER, PAIRS = ([2, 2], [1.0, 2.0, 3.0, 4.0]), ([2, 2], [1.0, 0.0, 2.0, 1.0]), ([2, 1, 2], [1.0, 2.0, 3.0, 4.0])
 CUBE = [2, 2, 2], list(map(float, range(8)))
 
@@ -97,6 +102,10 @@ ROWS = [
     sliced(-1, [3, 2, 1, 0]), sliced(-2, [3, 1]), sliced(-3, [3, 0]), sliced(-4, [3]),
     spread("as it is", [1, 10, 102, 20, 200], auto_pad="VALID"), spread("less at the end", [1, 10, 102], pads=[0, 2]), spread("less in front", [20, 200], pads=[3, 0]),
     spread("less at both", [10, 102], pads=[1, 2]), spread("same, upper", [1, 10, 102, 20], auto_pad="SAME_UPPER"), spread("same, lower", [10, 102, 20, 200], auto_pad="SAME_LOWER"),
+    means("the end padded", 3, [1.5, 2.5, 3], pads=[0, 1]), means("the begin padded", 3, [1, 1.5, 2.5], pads=[1, 0]),
+    means("the end padded, counted", 3, [1.5, 2.5, 1.5], pads=[0, 1], count_include_pad=1), means("ceiling", 3, [1.5, 3], strides=[2], ceil_mode=1),
+    means("ceiling, counted", 3, [1.5, 3], strides=[2], ceil_mode=1, count_include_pad=1), means("ceiling, both ends", 4, [1, 2.5, 4], pads=[1, 0], strides=[2], ceil_mode=1),
+    means("ceiling, both ends, counted", 4, [0.5, 2.5, 4], pads=[1, 0], strides=[2], ceil_mode=1, count_include_pad=1),
     spread("a size", [10, 102, 20], output_shape=[3]), spread("a size, upper", [1, 10, 102, 20], auto_pad="SAME_UPPER", output_shape=[4]),
     spread("a size, lower", [10, 102, 20, 200], output_shape=[4]), spread("a size beyond", [1, 10, 102, 20, 200, 0], output_shape=[6]),
     spread("a size, one more", [10, 102, 20, 200], output_shape=[4], output_padding=[1]),
@@ -187,6 +196,16 @@ def masked_and_causal():
 ROWS.append(masked_and_causal())
 for place in (2, -3):  # of two, where all of them are counted through
     ROWS.append((*picked(f"place {place} of two", SQUARE, ([2, 2], [0, place, 1, 0]), ([2, 2], [0, 0, 0, 0]), 1)[:3], "is outside [-4, 4)"))
+
+
+def unread(op, **attributes):
+    """Older exporters name results that nothing reads."""
+    x = port("x0", [1, 1, 2])
+    data = graph([node(op, ["x0"], "y0 extra", **attributes)], [], [x], [port("y0", [1, 1, 2])], 9)
+    return f"{op}, a result that nothing reads", data, {"x0": struct.pack("<2f", 1, 2)}, [[1, 2]]
+
+
+ROWS.extend((unread("Dropout", ratio=0.5), unread("MaxPool", kernel_shape=[1])))
 
 
 def of_rank_4(what, nodes, given, wanted):

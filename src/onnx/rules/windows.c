@@ -58,7 +58,8 @@ static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_windo
         if (ceil_mode && rest >= 0 && rest % w->stride[d] != 0) {
             /* A window that would begin in the pads behind the end is left out. */
             const int64_t begin = (rest / w->stride[d] + 1) * w->stride[d];
-            if (begin < size + w->before[d]) w->after[d] += begin - rest;
+            if (begin < size + w->before[d]) w->beyond[d] = begin - rest;
+            w->after[d] += w->beyond[d];
         }
         w->even &= w->before[d] == w->after[d];
     }
@@ -121,6 +122,31 @@ uint32_t onnx_window_pad(onnx_import *im, uint32_t x, const onnx_window *w, doub
 
 /* ---- pools ---- */
 
+/* How many places of the window at `begin`, which pads precede, count in its mean. */
+static int64_t counted_places(const onnx_window *w, uint32_t d, int64_t begin, int64_t size, bool counted) {
+    const int64_t first = counted ? 0 : w->before[d],
+                  end = counted ? w->before[d] + size + w->after[d] - w->beyond[d] : w->before[d] + size;
+    return ebb_max_i64(0, ebb_min_i64(end, begin + w->kernel[d]) - ebb_max_i64(first, begin));
+}
+
+/* Means of padded windows, in which zeros were counted, become means of what counts. shape: before pads. */
+static uint32_t recounted(onnx_import *im, uint32_t mean, const onnx_shape *shape, const onnx_window *w,
+                          bool counted) {
+    const onnx_shape made = onnx_shape_of(im, mean);
+    onnx_shape table = {.rank = 4, .dim = {{1, 1}, {1, 1}}};
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 2; d < 4; d++) table.dim[k][d] = made.dim[0][d];
+    double *at = onnx_folded(im, table.dim[0][2] * table.dim[0][3]), *next = at;
+    for (int64_t i = 0; at && i < table.dim[0][2]; i++)
+        for (int64_t j = 0; j < table.dim[0][3]; j++) {
+            const int64_t n = counted_places(w, 0, i * w->stride[0], shape->dim[0][2], counted) *
+                              counted_places(w, 1, j * w->stride[1], shape->dim[0][3], counted);
+            *next++ = n > 0 ? (double)(w->kernel[0] * w->kernel[1]) / (double)n : 0;
+        }
+    return at ? onnx_op2(im, "mul", mean, onnx_table(im, ONNX_FLOAT, &table, at)) : EBB_BUILD_NONE;
+}
+
 static void pool(onnx_import *im) {
     const bool max = strcmp(im->node->op, "MaxPool") == 0;
     const bool counted = onnx_attr_int(im, "count_include_pad", 0) != 0;
@@ -129,16 +155,18 @@ static void pool(onnx_import *im) {
     if (!onnx_window_read(im, x, NULL, false, &w)) return;
     if (onnx_wants(im, 1)) onnx_refuse(im, "its second result, the places, is read");
     if (w.dilation[0] != 1 || w.dilation[1] != 1) onnx_refuse(im, "dilations");
-    if (!max && !w.even && (!counted || onnx_attr_int(im, "ceil_mode", 0) != 0))
-        onnx_refuse(im, "a mean whose windows reach over the edge at one end only");
-    x = onnx_window_pad(im, onnx_window_widen(im, x, &w), &w, max ? -DBL_MAX : 0);
-    const uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
-                                "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s",
-                                (long long)w.kernel[0], (long long)w.kernel[1], (long long)w.stride[0],
-                                (long long)w.stride[1], (long long)w.pad[0], (long long)w.pad[1],
-                                max       ? ""
-                                : counted ? " count_pad=true"
-                                          : " count_pad=false");
+    x = onnx_window_widen(im, x, &w);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    x = onnx_window_pad(im, x, &w, max ? -DBL_MAX : 0);
+    uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
+                          "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s", (long long)w.kernel[0],
+                          (long long)w.kernel[1], (long long)w.stride[0], (long long)w.stride[1],
+                          (long long)w.pad[0], (long long)w.pad[1],
+                          max                  ? ""
+                          : counted || !w.even ? " count_pad=true"
+                                               : " count_pad=false");
+    if (!max && (counted ? w.beyond[0] > 0 || w.beyond[1] > 0 : !w.even))
+        y = recounted(im, y, &shape, &w, counted);
     onnx_give(im, 0, onnx_window_narrow(im, y, &w));
 }
 

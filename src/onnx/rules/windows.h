@@ -11,6 +11,7 @@ typedef struct onnx_window {
     int64_t pad[2];              /* padding by the op itself */
     int64_t before[2], after[2]; /* padding added to x first if even is false; back: cut from the result, of
                                   * which the op cuts pad */
+    int64_t beyond[2];           /* what ceil_mode added to after: no mean counts it */
 } onnx_window;
 
 /* weights: NULL for pools, whose kernel is an attribute. back: for ConvTranspose. false: refused. */
