@@ -55,6 +55,14 @@ ROWS = [
 ROWS.append(("a shape beyond all sizes", model([node("Reshape", ["x", "k"], "y")], [tensor("k", [2], [1 << 62, 4])], [1, 4], [1, 4]),
              "!elements as a shape"))
 ROWS.append(("a split beyond all sizes", model([node("Split", ["x", "k"], "y")], [tensor("k", [1], [(1 << 63) - 1])], ["N", 4], ["N", 4]), "!y"))
+BATCH = [node("Shape", ["x"], "n", start=0, end=1), node("Squeeze", ["n"], "m"), node("Range", ["a", "m", "d"], "r"), node("Unsqueeze", ["r", "axis"], "c")]
+ROWS += [(f"a range of the batch from {a} by {d}", beside(BATCH, [tensor("a", [], [a]), tensor("d", [], [d]), number("axis", 1)]), wanted)
+         for a, d, wanted in ((0, 1, "%r = iota shape=[N] axis=0\n%c = reshape %r shape=[N,1]"), (1 << 40, 1, "!r (Range): "))]
+ROWS.append(("a range of more than the batch", model([node("Shape", ["x"], "n", start=0, end=1), node("Squeeze", ["n"], "m"), node("Mul", ["m", "d"], "l"), node("Range", ["a", "l", "d"], "r"),
+    node("Cast", ["r"], "f", to=1), node("Mul", ["x", "f"], "y")], [tensor("a", [], [0]), tensor("d", [], [-3])], ["N"], ["N"]), "%r = iota shape=[N] axis=0\n%r.1 = constant i32[] fill=-3"))
+ROWS.append(("a range of floats of the batch", model([node("Shape", ["x"], "n", start=0, end=1), node("Squeeze", ["n"], "m"), node("Cast", ["m"], "l", to=1),
+    node("Range", ["a", "l", "d"], "r"), node("Mul", ["x", "r"], "y")], [tensor("a", [], [0.0], floats=True), tensor("d", [], [1.0], floats=True)], ["N"], ["N"]),
+    "%r.1 = cast %r to=f32"))
 ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
              "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
 ROWS.append(("what no output needs", model(

@@ -78,6 +78,10 @@ def picked(what, x, i, wanted, axis):
     return row(f"GatherElements, {what}", "GatherElements", [x, i], [wanted], ints=[1], axis=axis)
 
 
+def tuples(what, x, i, wanted, ints=(1,), **attributes):
+    return row(f"GatherND, {what}", "GatherND", [x, i], [wanted], ints=ints, **attributes)
+
+
 # Two queries, 0 and 1; keys 0 and log 3; values 1 and 5: weights 1/2 and 1/2, then 1/4 and 3/4.
 Q, K, V = ([1, 1, 2, 1], [0.0, 1.0]), ([1, 1, 2, 1], [0.0, LN3]), ([1, 1, 2, 1], [1.0, 5.0])
 TURN = ([1, 1, 1, 4], [1.0, 2.0, 3.0, 4.0]), ([1, 1, 2], [0.0, 1.0]), ([1, 1, 2], [1.0, 0.0])
@@ -118,6 +122,10 @@ ROWS = [
     picked("one", SQUARE, ([2, 1], [1, -2]), ([2, 1], [2, 3]), 1), picked("as many", SQUARE, ([2, 2], [0, 0, 1, 0]), ([2, 2], [1, 1, 4, 3]), 1), picked("more", SQUARE, ([2, 3], [0, -1, 1, 1, 0, 0]), ([2, 3], [1, 2, 2, 4, 3, 3]), 1),
     picked("first axis, a part", SQUARE, ([3, 1], [1, 0, -1]), ([3, 1], [3, 1, 3]), 0),
     picked("rank 4", ([1, 2, 2, 2], CUBE[1]), ([1, 2, 1, 2], [1, 0, 0, 1]), ([1, 2, 1, 2], [2, 1, 4, 7]), 2),
+    tuples("elements", SQUARE, ([2, 2], [0, 1, -1, -2]), ([2], [2, 3])), tuples("rows", SQUARE, ([3, 1], [1, 0, -1]), ([3, 2], [3, 4, 1, 2, 3, 4])),
+    tuples("rows of rank 3", CUBE, ([1, 2, 2], [0, 1, 1, -1]), ([1, 2, 2], [2, 3, 6, 7])), tuples("of a batch", CUBE, ([2, 1], [1, 0]), ([2, 2], [2, 3, 4, 5]), batch_dims=1),
+    tuples("elements of a batch", SQUARE, ([2, 1, 1], [1, -2]), ([2, 1], [2, 3]), batch_dims=1), tuples("integers", ([2, 2], [5, 6, 7, 8]), ([1, 1, 1, 1, 2], [1, 1]), ([1, 1, 1, 1], [8]), ints=(0, 1)),
+    tuples("matrices", CUBE, ([1, 1], [1]), ([1, 2, 2], [4, 5, 6, 7])),
     row("Pow, whole", "Pow", [([2], [1.5, 2.0])], [([2], [5.0625, 16])], [([1], [4])]),
     row("Pow, whole numbers", "Pow", [([3], [1.5, 2.0, 3.0])], [([3], [1.5, 8, 1 / 9])], [([3], [1, 3, -2])]),
     row("Pow, computed", "Pow", [([2], [1.5, 2.0]), ([2], [2, 5])], [([2], [2.25, 32])], ints=[1]),
@@ -194,6 +202,8 @@ def masked_and_causal():
 
 
 ROWS.append(masked_and_causal())
+for pair in ([0, 2], [2, 0], [-3, 1], [1, -3]):
+    ROWS.append((*tuples(f"place {pair} of two by two", SQUARE, ([1, 2], pair), ([1], [0]))[:3], "is outside [-4, 4)"))
 for place in (2, -3):  # of two, where all of them are counted through
     ROWS.append((*picked(f"place {place} of two", SQUARE, ([2, 2], [0, place, 1, 0]), ([2, 2], [0, 0, 0, 0]), 1)[:3], "is outside [-4, 4)"))
 

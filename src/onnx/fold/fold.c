@@ -1,6 +1,7 @@
 /* fold: nodes whose operands are known numbers: shape arithmetic and constants, computed for both sizes of
  * the batch. */
 #include <math.h>
+#include <stdio.h>
 
 #include "onnx/fold/fold.h"
 
@@ -99,9 +100,37 @@ static bool gather(onnx_import *im, const onnx_value *v) {
     return true;
 }
 
+/* As many numbers as the batch has: places along an axis. Times delta, plus start, in the graph. */
+static bool range_of_batch(onnx_import *im, const onnx_value *v) {
+    const double *at[3][2];
+    char text[ONNX_SHAPE_TEXT], attributes[ONNX_SHAPE_TEXT + 32];
+    onnx_shape shape = {.rank = 1};
+    int64_t n[3];
+    for (uint32_t i = 0; i < 3; i++)
+        if (!onnx_numbers(im, i, at[i], &n[i]) || n[i] != 1) return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        const double size = ceil((at[1][k][0] - at[0][0][0]) / at[2][0][0]);
+        if (!(size >= 1 && size <= INT32_MAX && fabs(at[1][k][0]) <= INT32_MAX) ||
+            at[0][k][0] != at[0][0][0] || at[2][k][0] != at[2][0][0])
+            return false;
+        shape.dim[k][0] = onnx_whole(size);
+    }
+    if (shape.dim[0][0] == shape.dim[1][0] || !(fabs(at[0][0][0]) <= INT32_MAX)) return false;
+    (void)snprintf(attributes, sizeof attributes, "shape=%s axis=0", onnx_shape_text(im, &shape, text));
+    uint32_t y = onnx_op(im, "iota", NULL, 0, attributes);
+    if (!onnx_is_whole(v->type)) y = onnx_op1(im, "cast", y, "to=f32");
+    if (at[2][0][0] != 1)
+        y = onnx_op2(im, "mul", y, onnx_fill(im, &(onnx_shape){.rank = 0}, y, at[2][0][0]));
+    if (at[0][0][0] != 0)
+        y = onnx_op2(im, "add", y, onnx_fill(im, &(onnx_shape){.rank = 0}, y, at[0][0][0]));
+    onnx_give(im, 0, y);
+    return true;
+}
+
 static bool range(onnx_import *im, const onnx_value *v) {
     int64_t n[3];
     const double *at[3];
+    if (range_of_batch(im, v)) return true;
     for (uint32_t i = 0; i < 3; i++)
         if (!(at[i] = onnx_fixed(im, i, &n[i])) || n[i] != 1) return onnx_refuse(im, "its bounds"), true;
     const double size = ceil((at[1][0] - at[0][0]) / at[2][0]);

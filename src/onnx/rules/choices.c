@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "onnx/import.h"
+#include "onnx/rules/indices.h"
 
 static const onnx_shape single = {.rank = 0};
 
@@ -89,19 +90,6 @@ static void shrink(onnx_import *im) {
 
 /* ---- indices ---- */
 
-/* Those below 0 count from the end. */
-static uint32_t from_start(onnx_import *im, uint32_t i, int64_t size) {
-    const uint32_t below = onnx_op2(im, "less", i, number(im, i, 0));
-    return either(im, below, onnx_op2(im, "add", i, number(im, i, (double)size)), i);
-}
-
-static uint32_t places_along(onnx_import *im, const onnx_shape *shape, uint32_t axis) {
-    char text[ONNX_SHAPE_TEXT], attributes[ONNX_SHAPE_TEXT + 32];
-    (void)snprintf(attributes, sizeof attributes, "shape=%s axis=%u", onnx_shape_text(im, shape, text),
-                   axis);
-    return onnx_op(im, "iota", NULL, 0, attributes);
-}
-
 static void one_hot(onnx_import *im) {
     int64_t n, n_values;
     uint32_t i = onnx_in(im, 0);
@@ -126,70 +114,10 @@ static void one_hot(onnx_import *im) {
         shape.dim[k][axis] = 1;
         for (uint32_t d = 0; d < line.rank; d++) line.dim[k][d] = d == axis ? (int64_t)depth[0] : 1;
     }
-    const uint32_t wanted = onnx_reshape(im, from_start(im, i, (int64_t)depth[0]), &shape);
-    const uint32_t hot = onnx_op2(im, "equal", wanted, places_along(im, &line, axis)),
+    const uint32_t wanted = onnx_reshape(im, onnx_from_start(im, i, (int64_t)depth[0]), &shape);
+    const uint32_t hot = onnx_op2(im, "equal", wanted, onnx_places_along(im, &line, axis)),
                    like = real ? EBB_BUILD_NONE : i;
     onnx_give(im, 0, either(im, hot, number(im, like, values[1]), number(im, like, values[0])));
-}
-
-/* Each place's number among all of x's in logical order, where i says which it is along an axis; what is no
- * place of the axis is none of x's. */
-static uint32_t among_all(onnx_import *im, uint32_t i, const onnx_shape *x, uint32_t axis) {
-    const onnx_shape shape = onnx_shape_of(im, i);
-    const double size = (double)x->dim[0][axis];
-    const uint32_t place = from_start(im, i, x->dim[0][axis]);
-    const uint32_t is_one = onnx_op2(im, "logical_and", onnx_op2(im, "less", place, number(im, i, size)),
-                                     onnx_op2(im, "less_equal", number(im, i, 0), place));
-    uint32_t sum = EBB_BUILD_NONE;
-    int64_t stride[2] = {1, 1};
-    for (uint32_t d = x->rank; d-- > 0 && !onnx_stopped(im);) {
-        onnx_shape line = {.rank = x->rank};
-        for (uint32_t e = 0; e < x->rank; e++)
-            for (uint32_t k = 0; k < 2; k++) line.dim[k][e] = e == d ? shape.dim[k][d] : 1;
-        if (stride[0] != stride[1] || stride[0] > INT32_MAX)
-            onnx_refuse(im, "axis %u: the places behind it are too many, or depend on the batch", d);
-        const uint32_t at = d == axis ? place : places_along(im, &line, d);
-        const uint32_t part = onnx_op2(im, "mul", at, number(im, i, (double)stride[0]));
-        sum = sum == EBB_BUILD_NONE ? part : onnx_op2(im, "add", sum, part);
-        for (uint32_t k = 0; k < 2; k++) stride[k] *= x->dim[k][d]; /* of a tensor's elements: it fits */
-    }
-    return either(im, is_one, sum, number(im, i, INT32_MIN));
-}
-
-/* As many places as the indices have along their axis: of one `pick` does it; of more all of x are counted
- * through. */
-static void gather_elements(onnx_import *im) {
-    char text[16];
-    const uint32_t x = onnx_in(im, 0), i = onnx_in(im, 1);
-    const onnx_shape shape = onnx_shape_of(im, x), out = onnx_shape_of(im, i);
-    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), shape.rank);
-    if (!onnx_stopped(im) && out.rank != shape.rank)
-        onnx_refuse(im, "indices of rank %u of an operand of rank %u", out.rank, shape.rank);
-    if (onnx_stopped(im)) return;
-    onnx_shape each = {.rank = 0}, flat = {.rank = 1};
-    bool one = out.dim[0][axis] == 1 && out.dim[1][axis] == 1 && out.rank != 4; /* as integers lie there */
-    for (uint32_t d = 0; d < out.rank; d++) {
-        for (uint32_t k = 0; k < 2 && d != axis; k++) {
-            one &= out.dim[k][d] == shape.dim[k][d];
-            each.dim[k][each.rank] = out.dim[k][d];
-            if (out.dim[k][d] > shape.dim[k][d])
-                onnx_refuse(im, "axis %u: %lld indices of %lld places", d, (long long)out.dim[k][d],
-                            (long long)shape.dim[k][d]);
-        }
-        each.rank += d != axis;
-    }
-    if (shape.dim[0][axis] != shape.dim[1][axis]) onnx_refuse(im, "places along the batch");
-    (void)snprintf(text, sizeof text, "axis=%u", axis);
-    for (uint32_t k = 0; k < 2; k++) flat.dim[k][0] = onnx_count(&shape, k);
-    if (one)
-        onnx_give(im, 0,
-                  onnx_reshape(
-                      im, onnx_op(im, "pick", (uint32_t[]){x, onnx_reshape(im, i, &each)}, 2, text), &out));
-    else
-        onnx_give(im, 0,
-                  onnx_op(im, "take",
-                          (uint32_t[]){onnx_reshape(im, x, &flat), among_all(im, i, &shape, axis)}, 2,
-                          "axis=0"));
 }
 
 static void top_k(onnx_import *im) {
@@ -213,18 +141,9 @@ static void top_k(onnx_import *im) {
 }
 
 const onnx_rule onnx_rules_choices[] = {
-    {"Tan", tangent},
-    {"Sinh", hyperbolic},
-    {"Cosh", hyperbolic},
-    {"Asinh", area_sine},
-    {"Acosh", area_cosine},
-    {"Atanh", area_tangent},
-    {"IsNaN", is_nan},
-    {"IsInf", is_infinite},
-    {"ThresholdedRelu", thresholded},
-    {"Shrink", shrink},
-    {"OneHot", one_hot},
-    {"TopK", top_k},
-    {"GatherElements", gather_elements},
+    {"Tan", tangent},     {"Sinh", hyperbolic},   {"Cosh", hyperbolic},
+    {"Asinh", area_sine}, {"Acosh", area_cosine}, {"Atanh", area_tangent},
+    {"IsNaN", is_nan},    {"IsInf", is_infinite}, {"ThresholdedRelu", thresholded},
+    {"Shrink", shrink},   {"OneHot", one_hot},    {"TopK", top_k},
     {NULL, NULL},
 };

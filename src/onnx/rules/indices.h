@@ -1,0 +1,12 @@
+/* indices: places along axes as integers of the graph. */
+#ifndef EBB_ONNX_INDICES_H
+#define EBB_ONNX_INDICES_H
+
+#include "onnx/import.h"
+
+/* Indices whose numbers below 0 count from the end of `size` places. */
+uint32_t onnx_from_start(onnx_import *im, uint32_t i, int64_t size);
+/* Of this shape: each place's number along an axis. */
+uint32_t onnx_places_along(onnx_import *im, const onnx_shape *shape, uint32_t axis);
+
+#endif
