@@ -14,6 +14,8 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
     if (strcmp(op, "Pow") == 0) return *out = pow(a, b), true;
     if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
     if (strcmp(op, "Min") == 0) return *out = a < b ? a : b, true;
+    if (strcmp(op, "Clip") == 0) return *out = a < b ? b : a > c ? c : a, true;
+    if (strcmp(op, "Abs") == 0) return *out = fabs(a), true;
     if (strcmp(op, "Equal") == 0) return *out = a == b, true;
     if (strcmp(op, "Less") == 0) return *out = a < b, true;
     if (strcmp(op, "Greater") == 0) return *out = a > b, true;
@@ -92,9 +94,11 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
     if ((strcmp(op, "Max") == 0 || strcmp(op, "Min") == 0) && n_in != 2) return false;
     const int32_t type = result_type(im, v);
     const bool whole = onnx_is_whole(type == ONNX_BOOL ? v[0]->type : type);
+    const double least = onnx_attr_real(im, "min", -INFINITY), most = onnx_attr_real(im, "max", INFINITY);
     const bool truth = strcmp(op, "Cast") == 0 && type == ONNX_BOOL;
     for (uint32_t i = 0; i < n_in; i++) {
         int64_t n;
+        if (strcmp(op, "Clip") == 0 && i > 0 && !onnx_has(im, i)) continue; /* no bound */
         if (!onnx_numbers(im, i, from[i], &n)) return true;
         if (!widen(&out, &v[i]->shape))
             return onnx_refuse(im, "its operands' shapes do not fit together"), true;
@@ -104,8 +108,9 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
     if (!to[0] || !to[1]) return onnx_refuse(im, "too many numbers"), true;
     for (uint32_t k = 0; k < 2; k++)
         for (int64_t i = 0; i < count; i++) {
-            double x[3] = {0, 0, 0};
-            for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
+            double x[3] = {0, least, most};
+            for (uint32_t j = 0; j < n_in; j++)
+                if (from[j][k]) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
             (void)compute(op, onnx_is_whole(type), x[0], x[1], x[2], &to[k][i]);
             if (whole && is_rounded(op, x, n_in, to[k][i])) return onnx_refuse_far(im, to[k][i]);
             if (whole && strcmp(op, "Pow") == 0 && to[k][i] != trunc(to[k][i]))
