@@ -68,6 +68,15 @@ ROWS.append(("a range of more than the batch", model([node("Shape", ["x"], "n", 
 ROWS.append(("a range of floats of the batch", model([node("Shape", ["x"], "n", start=0, end=1), node("Squeeze", ["n"], "m"), node("Cast", ["m"], "l", to=1),
     node("Range", ["a", "l", "d"], "r"), node("Mul", ["x", "r"], "y")], [tensor("a", [], [0.0], floats=True), tensor("d", [], [1.0], floats=True)], ["N"], ["N"]),
     "%r.1 = cast %r to=f32"))
+SIZE = [node("Shape", ["x"], "n", start=0, end=1)]
+ROWS.append(("a tile by the batch", model([*SIZE, node("Concat", ["one", "n"], "r", axis=0), node("Tile", ["k", "r"], "y")],
+    [number("one", 1), tensor("k", [2, 3], [1.0] * 6, floats=True)], ["N"], [2, "N"]), "reshape %k shape=[2,1,3]\n%y.1 = broadcast_to %y shape=[2,N,3]"))
+ROWS.append(("integers of the batch's shape", model([*SIZE, node("ConstantOfShape", ["n"], "c", value=tensor("", [1], [3])), node("Gather", ["k", "c"], "t", axis=0), node("Mul", ["x", "t"], "y")],
+    [tensor("k", [5], [1.0] * 5, floats=True)], ["N"], ["N"]), "%c = constant i32[] fill=3\n%c.1 = broadcast_to %c shape=[N]"))
+PLACES = [node("Unsqueeze", ["rows", "last"], "a"), node("Expand", ["a", "wide"], "b"), node("Expand", ["columns", "wide"], "c"), node("Unsqueeze", ["b", "last"], "d"),
+          node("Unsqueeze", ["c", "last"], "e"), node("Concat", ["d", "e"], "i", axis=-1), node("ScatterND", ["k", "i", "u"], "s"), node("Mul", ["x", "s"], "y")]
+ROWS.append(("a part assigned", model(PLACES, [tensor("rows", [2], [0, 1]), tensor("columns", [2], [1, 2]), tensor("wide", [2], [2, 2]), number("last", -1),
+    tensor("k", [3, 3], [1.0] * 9, floats=True), tensor("u", [2, 2], [2.0] * 4, floats=True)], ["N", 3, 3], ["N", 3, 3]), "take %s.2, %s.3 axis=0"))
 ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
              "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
 ROWS.append(("what no output needs", model(
@@ -181,7 +190,7 @@ ROWS.append(("OneHot of rank 8", model([node("OneHot", ["x", "d", "v"], "y")], [
 
 
 def constant(name, dims, values):
-    return node("Constant", [], name) + field(5, field(1, "value") + field(5, tensor("", dims, values)) + field(20, 4))
+    return node("Constant", [], name, value=tensor("", dims, values))
 
 
 ROWS.append(("a leaky part that is 0 of infinity, no NaN", model([node("LeakyRelu", ["x"], "y")], [], ["N", 4], ["N", 4]), "minimum %x, "))

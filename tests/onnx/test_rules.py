@@ -82,6 +82,10 @@ def tuples(what, x, i, wanted, ints=(1,), **attributes):
     return row(f"GatherND, {what}", "GatherND", [x, i], [wanted], ints=ints, **attributes)
 
 
+def scattered(what, updates, places, wanted):
+    return row(f"ScatterND, {what}", "ScatterND", [SQUARE], [([2, 2], wanted)], [places, *updates])
+
+
 # Two queries, 0 and 1; keys 0 and log 3; values 1 and 5: weights 1/2 and 1/2, then 1/4 and 3/4.
 Q, K, V = ([1, 1, 2, 1], [0.0, 1.0]), ([1, 1, 2, 1], [0.0, LN3]), ([1, 1, 2, 1], [1.0, 5.0])
 TURN = ([1, 1, 1, 4], [1.0, 2.0, 3.0, 4.0]), ([1, 1, 2], [0.0, 1.0]), ([1, 1, 2], [1.0, 0.0])
@@ -126,6 +130,10 @@ ROWS = [
     tuples("rows of rank 3", CUBE, ([1, 2, 2], [0, 1, 1, -1]), ([1, 2, 2], [2, 3, 6, 7])), tuples("of a batch", CUBE, ([2, 1], [1, 0]), ([2, 2], [2, 3, 4, 5]), batch_dims=1),
     tuples("elements of a batch", SQUARE, ([2, 1, 1], [1, -2]), ([2, 1], [2, 3]), batch_dims=1), tuples("integers", ([2, 2], [5, 6, 7, 8]), ([1, 1, 1, 1, 2], [1, 1]), ([1, 1, 1, 1], [8]), ints=(0, 1)),
     tuples("matrices", CUBE, ([1, 1], [1]), ([1, 2, 2], [4, 5, 6, 7])),
+    scattered("rows", [([1, 2], [9.0, 8.0])], ([1, 1], [-1]), [1, 2, 9, 8]), scattered("elements", [([2], [9.0, 8.0])], ([2, 2], [0, 1, -1, -2]), [1, 9, 8, 4]),
+    scattered("the last one stays", [([2, 1, 2], [9.0, 8.0, 7.0, 6.0])], ([2, 1, 1], [1, 1]), [1, 2, 7, 6]),
+    row("Tile", "Tile", [([2, 2], [1.0, 2.0, 3.0, 4.0])], [([2, 6], [1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4])], [([2], [1, 3])]),
+    row("Tile, often", "Tile", [([1, 2], [1.0, 2.0])], [([1, 130], [1, 2] * 65)], [([2], [1, 65])]), row("Tile of one", "Tile", [([1, 1], [3.0])], [([70, 1], [3] * 70)], [([2], [70, 1])]),
     row("Pow, whole", "Pow", [([2], [1.5, 2.0])], [([2], [5.0625, 16])], [([1], [4])]),
     row("Pow, whole numbers", "Pow", [([3], [1.5, 2.0, 3.0])], [([3], [1.5, 8, 1 / 9])], [([3], [1, 3, -2])]),
     row("Pow, computed", "Pow", [([2], [1.5, 2.0]), ([2], [2, 5])], [([2], [2.25, 32])], ints=[1]),
@@ -202,6 +210,7 @@ def masked_and_causal():
 
 
 ROWS.append(masked_and_causal())
+ROWS.append((*scattered("outside", [([1, 2], [9.0, 8.0])], ([1, 1], [2]), [0] * 4)[:3], "place 2 of an axis of 2"))
 for pair in ([0, 2], [2, 0], [-3, 1], [1, -3]):
     ROWS.append((*tuples(f"place {pair} of two by two", SQUARE, ([1, 2], pair), ([1], [0]))[:3], "is outside [-4, 4)"))
 for place in (2, -3):  # of two, where all of them are counted through

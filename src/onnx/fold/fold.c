@@ -40,23 +40,52 @@ static bool copy_range(onnx_import *im, const onnx_value *v, const onnx_shape *s
     return true;
 }
 
-static bool concat(onnx_import *im) {
-    int64_t total = 0, n, done = 0;
-    const double *at[2];
-    int32_t type = ONNX_INT64;
+bool onnx_fold_is_small(const onnx_import *im, int64_t n) {
+    enum { SMALL = 1 << 16 };
+    return n >= 0 && n <= SMALL && im->n_folded < ONNX_MAX_FOLDED / 2;
+}
+
+/* The shape of a Concat of known numbers; axis: along which. false: it is not folded. */
+static bool joined_shape(onnx_import *im, uint32_t *axis, onnx_shape *out) {
     for (uint32_t i = 0; i < im->node->n_in; i++) {
         const onnx_value *v = onnx_operand(im, i);
-        if (onnx_stopped(im) || v->shape.rank != 1) return false;
-        total += v->shape.dim[0][0];
-        type = v->type;
+        if (onnx_stopped(im) || v->shape.rank == 0 || v->shape.rank > ONNX_MAX_RANK) return false;
+        if (i == 0) {
+            *out = v->shape;
+            *axis = out->rank == 1 ? 0 : onnx_axis(im, onnx_attr_int(im, "axis", 1), out->rank);
+            if (onnx_stopped(im)) return false;
+            continue;
+        }
+        onnx_shape rest = v->shape;
+        if (rest.rank != out->rank) return false;
+        for (uint32_t k = 0; k < 2; k++) {
+            out->dim[k][*axis] += rest.dim[k][*axis];
+            rest.dim[k][*axis] = out->dim[k][*axis];
+        }
+        if (!onnx_same_shape(&rest, out)) return false;
     }
+    return out->rank == 1 ||
+           (onnx_is_whole(onnx_operand(im, 0)->type) && onnx_fold_is_small(im, onnx_count(out, 0)));
+}
+
+static bool concat(onnx_import *im) {
+    onnx_shape out;
+    uint32_t axis = 0;
+    const double *at[2];
+    if (!joined_shape(im, &axis, &out)) return false;
+    const int64_t total = onnx_count(&out, 0);
+    int64_t n, outer = 1, done = 0;
     double *to[2] = {onnx_folded(im, total), onnx_folded(im, total)};
-    for (uint32_t i = 0; to[0] && to[1] && i < im->node->n_in && onnx_numbers(im, i, at, &n);
-         i++, done += n)
-        for (uint32_t k = 0; k < 2; k++)
-            if (n > 0) memcpy(to[k] + done, at[k], (size_t)n * sizeof(double));
-    if (to[0] && to[1])
-        onnx_give_new(im, type, &(onnx_shape){.rank = 1, .dim = {{total}, {total}}}, to[0], to[1]);
+    for (uint32_t d = 0; d < axis; d++) outer *= out.dim[0][d];
+    for (uint32_t i = 0; to[0] && to[1] && i < im->node->n_in && onnx_numbers(im, i, at, &n); i++) {
+        const int64_t row = outer > 0 ? n / outer : 0;
+        for (uint32_t k = 0; k < 2 && row > 0; k++)
+            for (int64_t j = 0; j < outer; j++)
+                memcpy(to[k] + j * (total / outer) + done, at[k] + j * row, (size_t)row * sizeof(double));
+        done += row;
+    }
+    const int32_t type = onnx_operand(im, im->node->n_in - 1)->type;
+    if (to[0] && to[1]) onnx_give_new(im, type, &out, to[0], to[1]);
     return true;
 }
 

@@ -73,15 +73,22 @@ static bool constant_of_shape(onnx_import *im) {
     const int64_t count = onnx_count(&shape, 0);
     const onnx_shape other = shape;
     if (count < 0) return onnx_refuse(im, "a shape below 0"), true;
-    if (count != onnx_count(&other, 1) && count > 0) {
-        onnx_give(im, 0, onnx_fill(im, &shape, EBB_BUILD_NONE, value));
+    const int32_t type = a && a->tensor ? a->tensor->type : ONNX_FLOAT;
+    if (count > 0 && (count != onnx_count(&other, 1) || count > ONNX_MAX_FOLDED - im->n_folded)) {
+        double *one = onnx_folded(im, 1);
+        if (one) one[0] = value;
+        const uint32_t like = one && !onnx_is_f32(type)
+                                  ? onnx_table(im, type, &(onnx_shape){.rank = 0}, one)
+                                  : EBB_BUILD_NONE;
+        if (one)
+            onnx_give(im, 0,
+                      onnx_is_f32(type) ? onnx_fill(im, &shape, like, value)
+                                        : onnx_broadcast(im, like, &shape));
         return true;
     }
     double *at = onnx_folded(im, count);
     for (int64_t i = 0; at && i < count; i++) at[i] = value;
-    if (at)
-        onnx_give_known(im, 0, a && a->tensor ? a->tensor->type : ONNX_FLOAT, &shape,
-                        (const double *[2]){at, at});
+    if (at) onnx_give_known(im, 0, type, &shape, (const double *[2]){at, at});
     return true;
 }
 

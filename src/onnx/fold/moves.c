@@ -110,12 +110,50 @@ static bool slice(onnx_import *im, const onnx_value *v, walk *w) {
     return good;
 }
 
+static bool unsqueeze(onnx_import *im, const onnx_value *v, walk *w) {
+    const onnx_attribute *a = onnx_attr(im, "axes");
+    int64_t n = a ? a->n_ints : 0, stride[ONNX_MAX_RANK];
+    uint32_t bits, from = 0;
+    if (!a && !onnx_fixed(im, 1, &n)) return false;
+    if (!onnx_fold_is_small(im, onnx_count(&v->shape, 0)) || v->shape.rank + n > ONNX_MAX_RANK)
+        return false;
+    w->out.rank = v->shape.rank + (uint32_t)n;
+    if (!onnx_axes(im, 1, w->out.rank, &bits) || __builtin_popcount(bits) != n) return false;
+    strides_of(&v->shape, stride);
+    for (uint32_t d = 0; d < w->out.rank; d++) {
+        const bool made = bits >> d & 1;
+        if (!set(w, d, made ? 1 : v->shape.dim[0][from])) return false;
+        w->stride[d] = made ? 0 : stride[from++];
+    }
+    return true;
+}
+
+/* Indices, whose shape does not depend on the batch. */
+static bool expand(onnx_import *im, const onnx_value *v, walk *w) {
+    const double *at[2];
+    int64_t n, count = 1, stride[ONNX_MAX_RANK];
+    if (!onnx_is_whole(v->type) || !onnx_numbers(im, 1, at, &n) || n > ONNX_MAX_RANK) return false;
+    strides_of(&v->shape, stride);
+    w->out.rank = n > v->shape.rank ? (uint32_t)n : v->shape.rank;
+    for (uint32_t d = 0; d < w->out.rank; d++) {
+        const int64_t i = (int64_t)d - (w->out.rank - n), j = (int64_t)d - (w->out.rank - v->shape.rank);
+        const int64_t have = j >= 0 ? v->shape.dim[0][j] : 1, asked = i >= 0 ? onnx_whole(at[0][i]) : 1;
+        if ((i >= 0 && at[0][i] != at[1][i]) || (have != 1 && asked != 1 && have != asked)) return false;
+        if (!set(w, d, have == 1 ? asked : have) || !ebb_mul_i64(count, w->out.dim[0][d], &count))
+            return false;
+        w->stride[d] = have == 1 ? 0 : stride[j];
+    }
+    return onnx_fold_is_small(im, count);
+}
+
 bool onnx_fold_moved(onnx_import *im, const onnx_value *v) {
     const char *op = im->node->op;
     walk w = {.from = 0};
     const bool done = strcmp(op, "Reshape") == 0     ? reshape(im, v, &w)
                       : strcmp(op, "Transpose") == 0 ? transpose(im, v, &w)
                       : strcmp(op, "Slice") == 0     ? slice(im, v, &w)
+                      : strcmp(op, "Unsqueeze") == 0 ? unsqueeze(im, v, &w)
+                      : strcmp(op, "Expand") == 0    ? expand(im, v, &w)
                                                      : false;
     if (done) give(im, v, &w);
     return done || onnx_stopped(im);

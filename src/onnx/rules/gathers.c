@@ -1,4 +1,4 @@
-/* rules_gathers: elements by their places: GatherElements, GatherND. */
+/* rules_gathers: elements by their places: GatherElements, GatherND, ScatterND. */
 #include <stdio.h>
 
 #include "onnx/import.h"
@@ -166,7 +166,60 @@ static void gather_nd(onnx_import *im) {
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "take", in, 2, "axis=0"), &out));
 }
 
+/* ---- ScatterND: rows of x and of the updates, one behind the other, of which each place takes one ---- */
+
+/* The row that each row of x is now; those from `rows` on are updates. *n: the updates. */
+static double *scattered(onnx_import *im, const onnx_shape *x, uint32_t n_axes, int64_t rows, int64_t *n) {
+    const double *at = onnx_fixed(im, 1, n);
+    double *from = at ? onnx_folded(im, rows) : NULL;
+    *n /= n_axes;
+    for (int64_t i = 0; from && i < rows; i++) from[i] = (double)i;
+    for (int64_t j = 0; from && j < *n; j++) {
+        int64_t row = 0;
+        for (uint32_t d = 0; d < n_axes; d++) {
+            const double place = at[j * n_axes + d], size = (double)x->dim[0][d];
+            if (!(place >= -size && place < size)) {
+                onnx_refuse(im, "place %g of an axis of %g", place, size);
+                return NULL;
+            }
+            row = row * x->dim[0][d] + onnx_place(place, x->dim[0][d]);
+        }
+        from[row] = (double)(rows + j);
+    }
+    return from;
+}
+
+static void scatter_nd(onnx_import *im) {
+    const onnx_value *places = onnx_operand(im, 1);
+    const uint32_t x = onnx_in(im, 0), updates = onnx_in(im, 2);
+    const onnx_shape shape = onnx_shape_of(im, x), given = onnx_shape_of(im, updates);
+    onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, more = rows, line = {.rank = 1};
+    if (strcmp(onnx_attr_text(im, "reduction", "none"), "none") != 0) onnx_refuse(im, "a reduction");
+    if (onnx_stopped(im)) return;
+    const int64_t n_axes = places->shape.rank > 0 ? places->shape.dim[0][places->shape.rank - 1] : 0;
+    if (n_axes < 1 || n_axes > shape.rank) {
+        onnx_refuse(im, "tuples of %lld indices of %u axes", (long long)n_axes, shape.rank);
+        return;
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d >= n_axes] *= shape.dim[k][d];
+    if (rows.dim[0][0] != rows.dim[1][0]) onnx_refuse(im, "places along the batch");
+    if (onnx_stopped(im)) return;
+    const double *from = scattered(im, &shape, (uint32_t)n_axes, rows.dim[0][0], &more.dim[0][0]);
+    if (!from || onnx_stopped(im)) return;
+    for (uint32_t k = 0; k < 2; k++) {
+        more.dim[k][0] = more.dim[0][0];
+        more.dim[k][1] = rows.dim[k][1];
+        line.dim[k][0] = rows.dim[k][0];
+        if (onnx_count(&more, k) != onnx_count(&given, k)) onnx_refuse(im, "updates of another shape");
+    }
+    const uint32_t both[2] = {onnx_reshape(im, x, &rows), onnx_reshape(im, updates, &more)};
+    const uint32_t in[2] = {onnx_concat(im, both, 2, 0), onnx_table(im, ONNX_INT64, &line, from)};
+    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "take", in, 2, "axis=0"), &shape));
+}
+
 const onnx_rule onnx_rules_gathers[] = {
+    {"ScatterND", scatter_nd},
     {"GatherElements", gather_elements},
     {"GatherND", gather_nd},
     {NULL, NULL},

@@ -25,17 +25,43 @@ static void expand(onnx_import *im) {
     onnx_give(im, 0, onnx_broadcast(im, x, &out));
 }
 
+/* x repeated along an axis, which becomes two for that, unless it has one place. */
+static uint32_t repeated(onnx_import *im, uint32_t x, uint32_t d, const int64_t times[2]) {
+    onnx_shape wide = onnx_shape_of(im, x), split = wide, out = wide;
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    const bool one = wide.dim[0][d] == 1 && wide.dim[1][d] == 1;
+    for (uint32_t k = 0; k < 2; k++)
+        if (!ebb_mul_i64(times[k], out.dim[k][d], &out.dim[k][d]))
+            onnx_refuse(im, "%lld times", (long long)times[k]);
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    if (one) return onnx_broadcast(im, x, &out);
+    if (onnx_beyond_rank(im, (int64_t)wide.rank + 1)) return EBB_BUILD_NONE;
+    wide.rank = split.rank = out.rank + 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t e = out.rank; e > d; e--) wide.dim[k][e] = split.dim[k][e] = split.dim[k][e - 1];
+        wide.dim[k][d] = times[k];
+        split.dim[k][d] = 1;
+    }
+    return onnx_reshape(im, onnx_broadcast(im, onnx_reshape(im, x, &split), &wide), &out);
+}
+
 static void tile(onnx_import *im) {
     int64_t n;
+    const double *at[2];
     uint32_t x = onnx_in(im, 0), in[64];
     const onnx_shape now = onnx_shape_of(im, x);
-    const double *at = onnx_fixed(im, 1, &n);
-    if (onnx_stopped(im)) return;
+    if (!onnx_numbers(im, 1, at, &n) || onnx_stopped(im)) return;
     if (n != now.rank) onnx_refuse(im, "%lld repeats of rank %u", (long long)n, now.rank);
     for (uint32_t d = 0; d < now.rank && !onnx_stopped(im); d++) {
-        if (at[d] < 1 || at[d] > 64) onnx_refuse(im, "repeated %g times: 1 to 64", at[d]);
+        const int64_t times[2] = {onnx_whole(at[0][d]), onnx_whole(at[1][d])};
+        if (times[0] < 1 || times[1] < 1) onnx_refuse(im, "repeated %g times", at[0][d]);
+        if (onnx_stopped(im) || (times[0] == 1 && times[1] == 1)) continue;
+        if (times[0] != times[1] || times[0] > 64) {
+            x = repeated(im, x, d, times);
+            continue;
+        }
         for (uint32_t i = 0; i < 64; i++) in[i] = x;
-        if (!onnx_stopped(im)) x = onnx_concat(im, in, (uint32_t)at[d], d);
+        x = onnx_concat(im, in, (uint32_t)times[0], d);
     }
     onnx_give(im, 0, x);
 }
