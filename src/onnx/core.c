@@ -240,6 +240,16 @@ void onnx_give(onnx_import *im, uint32_t k, uint32_t id) {
     put(im, k, (onnx_value){.kind = ONNX_GRAPH, .id = id});
 }
 
+void onnx_give_tensor(onnx_import *im, uint32_t k, const onnx_tensor *t) {
+    onnx_value v = {.kind = ONNX_INITIAL,
+                    .id = EBB_BUILD_NONE,
+                    .type = t->type,
+                    .shape = {.rank = t->rank},
+                    .tensor = t};
+    for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
+    put(im, k, v);
+}
+
 void onnx_give_known(onnx_import *im, uint32_t k, int32_t type, const onnx_shape *shape,
                      const double *at[2]) {
     put(im, k,

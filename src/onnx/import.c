@@ -19,6 +19,12 @@ static bool add(onnx_import *im, onnx_value value) {
     return true;
 }
 
+/* A number that an exporter made an initializer: the slope of an activation, what a mask is filled with. A
+ * parameter of one number has the name of its place in the model: with a point. */
+static bool is_number(const onnx_tensor *t) {
+    return t->rank == 0 && t->bytes && !onnx_is_whole(t->type) && !strchr(t->name, '.');
+}
+
 static ebb_status add_tensors(onnx_import *im) {
     for (uint32_t i = 0; i < im->file->n_tensors; i++) {
         const onnx_tensor *t = &im->file->tensors[i];
@@ -26,6 +32,13 @@ static ebb_status add_tensors(onnx_import *im) {
             .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
         v.shape.rank = t->rank;
         for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
+        double *at = is_number(t) ? onnx_folded(im, 1) : NULL;
+        if (im->fatal) return im->status;
+        if (at) {
+            *at = onnx_tensor_at(t, 0);
+            v.kind = ONNX_FOLDED;
+            v.at[0] = v.at[1] = at;
+        }
         if (!add(im, v)) return im->status;
     }
     return EBB_OK;
@@ -77,7 +90,7 @@ static const onnx_rule *find_rule(const char *op) {
         onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms,  onnx_rules_shapes,
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
         onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations,
-        onnx_rules_einsum,    onnx_rules_gathers};
+        onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples};
     for (size_t t = 0; t < EBB_COUNT(tables); t++)
         for (const onnx_rule *rule = tables[t]; rule->op; rule++)
             if (strcmp(rule->op, op) == 0) return rule;

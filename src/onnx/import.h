@@ -110,6 +110,8 @@ const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
 double onnx_meant(double f);
 /* Makes an operand of known numbers: a constant if all are equal, else a state. type: as in the file. */
 uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, const double *at);
+/* Whether the elements of FOLDED or INITIAL v are equal, and finite. */
+bool onnx_is_uniform(const onnx_value *v);
 /* The numbers of operand i, which must be known, for both sizes. */
 bool onnx_numbers(onnx_import *im, uint32_t i, const double *at[2], int64_t *n);
 /* The same, equal for both sizes. */
@@ -149,6 +151,7 @@ const char *onnx_shape_text(onnx_import *im, const onnx_shape *shape, char text[
 
 /* Results. */
 void onnx_give(onnx_import *im, uint32_t k, uint32_t id);
+void onnx_give_tensor(onnx_import *im, uint32_t k, const onnx_tensor *t);
 void onnx_give_known(onnx_import *im, uint32_t k, int32_t type, const onnx_shape *shape,
                      const double *at[2]);
 /* Whether result k has a name that a live node or an output reads. */
@@ -203,7 +206,7 @@ typedef struct onnx_rule {
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
-    onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[];
+    onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_tuples[];
 /* ---- live.c, loss.c ---- */
 
 /* Finds for each node whether an output needs it. In the file's arena. */

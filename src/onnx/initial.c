@@ -59,6 +59,12 @@ static bool uniform(const onnx_value *v, int64_t count) {
     return count > 0 && number(v, 0) - number(v, 0) == 0;
 }
 
+bool onnx_is_uniform(const onnx_value *v) {
+    return uniform(v, onnx_count(&v->shape, 0));
+}
+
+/* word: "param", "state", or "table" for known numbers, which are a constant if all are equal, else a
+ * state. */
 static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) {
     char type[ONNX_SHAPE_TEXT + 8], shape[ONNX_SHAPE_TEXT];
     const char *kept = NULL;
@@ -76,15 +82,15 @@ static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) 
         if (v->at[0][i] != v->at[1][i])
             return onnx_refuse(im, "%.80s, computed from the batch, is read as data", v->name),
                    EBB_BUILD_NONE;
-    if (v->kind == ONNX_FOLDED && uniform(v, count))
+    const bool table = strcmp(word, "table") == 0;
+    if (table && v->kind == ONNX_FOLDED && uniform(v, count))
         return onnx_declare(im, "constant", v->name, type, number(v, 0));
     onnx_initial initial = {.row = {.dtype = kept, .rank = v->shape.rank, .bytes = count * bytes}};
     for (uint32_t d = 0; d < v->shape.rank; d++) initial.row.dim[d] = v->shape.dim[0][d];
     initial.data = bytes_of(im, v, count, dtype, bytes);
-    const uint32_t id =
-        initial.data
-            ? onnx_declare(im, v->kind == ONNX_FOLDED || dtype[0] != 'f' ? "state" : word, v->name, type, 0)
-            : EBB_BUILD_NONE;
+    const uint32_t id = initial.data
+                            ? onnx_declare(im, table || dtype[0] != 'f' ? "state" : word, v->name, type, 0)
+                            : EBB_BUILD_NONE;
     if (id == EBB_BUILD_NONE) return id;
     initial.row.name = im->id_name.at[id];
     if (!EBB_PUSH(im->env, &im->initial, initial))
@@ -99,14 +105,46 @@ uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, cons
                           .type = type,
                           .shape = *shape,
                           .at = {at, at}};
-    return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &v, "state");
+    return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &v, "table");
+}
+
+/* Where weights stand. Some exporters write them as constants. */
+static bool is_weight(const char *op, uint32_t i) {
+    static const char *const ops[] = {"Conv",
+                                      "ConvTranspose",
+                                      "Gemm",
+                                      "BatchNormalization",
+                                      "InstanceNormalization",
+                                      "LayerNormalization",
+                                      "GroupNormalization",
+                                      "PRelu"};
+    if (strcmp(op, "MatMul") == 0) return true;
+    if (strcmp(op, "Gather") == 0) return i == 0;
+    for (size_t k = 0; k < EBB_COUNT(ops); k++)
+        if (strcmp(op, ops[k]) == 0) return i > 0;
+    return false;
+}
+
+/* Each BatchNormalization has statistics of its own, even where the file has one tensor for several of
+ * them, or for weights: exporters join tensors that are equal, as new networks have many. */
+static uint32_t statistics(onnx_import *im, const onnx_value *v) {
+    const onnx_value *from = v;
+    while (from->kind == ONNX_GRAPH && from->maker && strcmp(from->maker->op, "Identity") == 0)
+        from = &im->values.at[onnx_names_find(&im->by_name, from->maker->in[0])];
+    if (from->kind == ONNX_GRAPH)
+        return onnx_refuse(im, "its running statistics are computed"), EBB_BUILD_NONE;
+    onnx_value own = *from;
+    own.name = v->name;
+    return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &own, "state");
 }
 
 uint32_t onnx_in(onnx_import *im, uint32_t i) {
     const onnx_value *v = onnx_operand(im, i);
+    if (strcmp(im->node->op, "BatchNormalization") == 0 && i >= 3) return statistics(im, v);
     if (onnx_stopped(im) || v->id != EBB_BUILD_NONE) return v->id;
-    const bool running = strcmp(im->node->op, "BatchNormalization") == 0 && i >= 3;
-    const uint32_t id = declare(im, v, running ? "state" : "param");
+    const bool constant = v->maker && strcmp(v->maker->op, "Constant") == 0;
+    const bool trained = constant ? is_weight(im->node->op, i) : v->kind == ONNX_INITIAL;
+    const uint32_t id = declare(im, v, trained ? "param" : "table");
     im->values.at[onnx_names_find(&im->by_name, im->node->in[i])].id = id;
     return id;
 }

@@ -216,6 +216,29 @@ ROWS += [
     ("a range beyond doubles", beside([constant("a", [], [(1 << 53) - 1]), constant("b", [], [(1 << 53) + 3]), constant("s", [], [1]), node("Range", ["a", "b", "s"], "c")], []),
      "!c (Range): 9.0072e+15 as a whole number: they are computed below 2^53"),
 ]
+# What exporters write as one tensor or as none, and what they write as a tensor that is none of a model's.
+HALF, FOURS = tensor("half", [], [0.5], floats=True), tensor("fours", [4, 4], [float(i) for i in range(16)], floats=True)
+NORMS = [node("BatchNormalization", ["x", "one", "zero", "zero", "one"], "a"), node("BatchNormalization", ["a", "one", "zero", "zero", "one"], "y")]
+PLAIN = [tensor("one", [4], [1.0] * 4, floats=True), tensor("zero", [4], [0.0] * 4, floats=True)]
+ROWS += [
+    ("a number beside x", model([node("Mul", ["x", "half"], "y")], [HALF], ["N", 4], ["N", 4]), "%y = rescale %x times=0.5"),
+    ("a parameter of one number", model([node("Mul", ["x", "gate.half"], "y")], [tensor("gate.half", [], [0.5], floats=True)], ["N", 4], ["N", 4]), "%gate.half = param f32[]"),
+    ("statistics of their own", model(NORMS, PLAIN, ["N", 4], ["N", 4]), "%a = batch_norm %x, %one, %zero, %zero.1, %one.1"),
+    ("statistics of the second", model(NORMS, PLAIN, ["N", 4], ["N", 4]), "%y = batch_norm %a, %one, %zero, %zero.2, %one.2"),
+    ("statistics by name", model([node("Identity", ["one"], "var"), node("Identity", ["zero"], "mean"), node("BatchNormalization", ["x", "one", "zero", "mean", "var"], "y")],
+                                 PLAIN, ["N", 4], ["N", 4]), "%mean = state f32[4]\n%var = state f32[4]\n%y = batch_norm %x, %one, %zero, %mean, %var"),
+    ("constant statistics", model([node("Constant", [], "v", value=PLAIN[0]), node("BatchNormalization", ["x", "one", "zero", "zero", "v"], "y")], PLAIN, ["N", 4], ["N", 4]), "%v = state f32[4]"),
+    ("computed statistics", model([node("Abs", ["zero"], "v"), node("BatchNormalization", ["x", "one", "zero", "zero", "v"], "y")], PLAIN, ["N", 4], ["N", 4]),
+     "!y (BatchNormalization): its running statistics are computed"),
+    ("equal tensors joined", model([node("Identity", ["zero"], "b"), node("Add", ["x", "zero"], "h"), node("Add", ["h", "b"], "y")], PLAIN, ["N", 4], ["N", 4]), "%b = param f32[4]\n%y = add %h, %b"),
+    ("one tensor of two names", model([node("Identity", ["fours"], "w"), node("MatMul", ["x", "fours"], "h"), node("MatMul", ["h", "w"], "y")], [FOURS], ["N", 4], ["N", 4]), "%y.1 = reshape %fours"),
+    ("a constant that is a weight", model([node("Constant", [], "w", value=FOURS), node("MatMul", ["x", "w"], "y")], [], ["N", 4], ["N", 4]), "%w = param f32[4,4]"),
+    ("a constant that is none", model([node("Constant", [], "w", value=FOURS), node("Add", ["x", "w"], "y")], [], ["N", 4, 4], ["N", 4, 4]), "%w = state f32[4,4]"),
+    ("many constants", model([node("Constant", [], "w", value=tensor("", [1, 5000], [float(i) for i in range(5000)], floats=True)), node("Add", ["x", "w"], "y")], [], ["N", 5000], ["N", 5000]), "%w = state f32[1,5000]"),
+    ("places of each sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 2, 2], [0, 3, 0, 0, 1, -1, 1, 0])], [2, 4], [2, 2]), "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\n"),
+    ("places of another sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 1, 2], [0, 3, 0, 3])], [2, 4], [2, 1]), "input f32[2,4]"),
+    ("places of one sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [1, 1], [0])], ["N", 4], [1, 4]), "!y (GatherND): places along the batch"),
+]
 
 wrong = []
 with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,13 @@ static bool shape_of(onnx_import *im) {
     return true;
 }
 
+/* Many floats are a table or weights, as an initializer is. */
 static void give_tensor(onnx_import *im, const onnx_tensor *t) {
+    enum { MANY = 4096 };
+    if (t->count > MANY && t->bytes && !onnx_is_whole(t->type)) {
+        onnx_give_tensor(im, 0, t);
+        return;
+    }
     onnx_shape shape = {.rank = t->rank};
     double *at = t->bytes || t->count == 0 ? onnx_folded(im, t->count) : NULL;
     if (!at) {

@@ -8,5 +8,7 @@
 uint32_t onnx_from_start(onnx_import *im, uint32_t i, int64_t size);
 /* Of this shape: each place's number along an axis. */
 uint32_t onnx_places_along(onnx_import *im, const onnx_shape *shape, uint32_t axis);
+/* Truth values: which of the places are in [0, size). */
+uint32_t onnx_places_within(onnx_import *im, uint32_t place, int64_t size);
 
 #endif

@@ -118,8 +118,14 @@ static void where(onnx_import *im) {
     onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
 }
 
+/* Exporters join tensors that are equal, such as the zeros and ones that biases and scales start from, and
+ * keep their names so: each is its own. Others, such as an embedding that is a head, too, are one. */
 static void identity(onnx_import *im) {
-    onnx_give(im, 0, onnx_in(im, 0));
+    const onnx_value *v = onnx_operand(im, 0);
+    if (v->kind == ONNX_INITIAL && v->shape.rank == 1 && v->tensor->bytes && onnx_is_uniform(v))
+        onnx_give_tensor(im, 0, v->tensor);
+    else
+        onnx_give(im, 0, onnx_in(im, 0));
 }
 
 /* By fmod=1 with the sign of the first operand. */
