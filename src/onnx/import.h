@@ -101,6 +101,8 @@ bool onnx_stopped(const onnx_import *im);
 bool onnx_has(const onnx_import *im, uint32_t i);
 const onnx_value *onnx_operand(onnx_import *im, uint32_t i);
 uint32_t onnx_in(onnx_import *im, uint32_t i);
+/* Whether operand i is a tensor of the file, or known numbers. */
+bool onnx_is_given(onnx_import *im, uint32_t i);
 onnx_shape onnx_shape_of(onnx_import *im, uint32_t id);
 bool onnx_is_real(onnx_import *im, uint32_t id);
 /* The file's type of operand i; for a computed value, a type with its dtype. */

@@ -125,17 +125,24 @@ static bool is_weight(const char *op, uint32_t i) {
     return false;
 }
 
+/* What an operand is by other names. */
+static const onnx_value *origin(const onnx_import *im, const onnx_value *v) {
+    while (v->kind == ONNX_GRAPH && v->maker && strcmp(v->maker->op, "Identity") == 0)
+        v = &im->values.at[onnx_names_find(&im->by_name, v->maker->in[0])];
+    return v;
+}
+
+bool onnx_is_given(onnx_import *im, uint32_t i) {
+    return origin(im, onnx_operand(im, i))->kind != ONNX_GRAPH;
+}
+
 /* Each BatchNormalization has statistics of its own, even where the file has one tensor for several of
  * them, or for weights: exporters join tensors that are equal, as new networks have many. */
 static uint32_t statistics(onnx_import *im, const onnx_value *v) {
-    const onnx_value *from = v;
-    while (from->kind == ONNX_GRAPH && from->maker && strcmp(from->maker->op, "Identity") == 0)
-        from = &im->values.at[onnx_names_find(&im->by_name, from->maker->in[0])];
-    if (from->kind == ONNX_GRAPH)
-        return onnx_refuse(im, "its running statistics are computed"), EBB_BUILD_NONE;
-    onnx_value own = *from;
+    onnx_value own = *origin(im, v);
+    if (own.kind == ONNX_GRAPH || onnx_stopped(im)) return v->id;
     own.name = v->name;
-    return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &own, "state");
+    return declare(im, &own, "state");
 }
 
 uint32_t onnx_in(onnx_import *im, uint32_t i) {

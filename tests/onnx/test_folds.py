@@ -229,7 +229,7 @@ ROWS += [
                                  PLAIN, ["N", 4], ["N", 4]), "%mean = state f32[4]\n%var = state f32[4]\n%y = batch_norm %x, %one, %zero, %mean, %var"),
     ("constant statistics", model([node("Constant", [], "v", value=PLAIN[0]), node("BatchNormalization", ["x", "one", "zero", "zero", "v"], "y")], PLAIN, ["N", 4], ["N", 4]), "%v = state f32[4]"),
     ("computed statistics", model([node("Abs", ["zero"], "v"), node("BatchNormalization", ["x", "one", "zero", "zero", "v"], "y")], PLAIN, ["N", 4], ["N", 4]),
-     "!y (BatchNormalization): its running statistics are computed"),
+     "%y.1 = sqrt %y\n%y.2 = div %one, %y.1"),
     ("equal tensors joined", model([node("Identity", ["zero"], "b"), node("Add", ["x", "zero"], "h"), node("Add", ["h", "b"], "y")], PLAIN, ["N", 4], ["N", 4]), "%b = param f32[4]\n%y = add %h, %b"),
     ("one tensor of two names", model([node("Identity", ["fours"], "w"), node("MatMul", ["x", "fours"], "h"), node("MatMul", ["h", "w"], "y")], [FOURS], ["N", 4], ["N", 4]), "%y.1 = reshape %fours"),
     ("a constant that is a weight", model([node("Constant", [], "w", value=FOURS), node("MatMul", ["x", "w"], "y")], [], ["N", 4], ["N", 4]), "%w = param f32[4,4]"),

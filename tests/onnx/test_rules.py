@@ -142,6 +142,8 @@ ROWS = [
     row("Mod, whole, of the least", "Mod", [([3], [-(1 << 31), 5, -(1 << 31)]), ([3], [3, -(1 << 31), -1])], [([3], [-2, 5, 0])], ints=[0, 1], fmod=1),
     row("BatchNormalization, rank 5", "BatchNormalization", [([1, 2, 1, 1, 2], [2.0, 0.0, 4.0, 0.0])], [([1, 2, 1, 1, 2], [1, -1, 11, 9])],
         [([2], [1.0, 1.0]), ([2], [0.0, 10.0]), ([2], [1.0, 2.0]), ([2], [1.0, 4.0])]),
+    row("BatchNormalization, computed statistics", "BatchNormalization", [([1, 2, 1, 2], [2.0, 0.0, 4.0, 0.0]), *[([2], x) for x in ([1.0, 1.0], [0.0, 10.0], [1.0, 2.0], [1.0, 4.0])]],
+        [([1, 2, 1, 2], [1, -1, 11, 9])]),
     row("CumSum, exclusive, of one", "CumSum", [([2, 1], [1.0, 2.0])], [([2, 1], [0, 0])], [([], [1])], exclusive=1),
     row("CumSum, exclusive", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [0, 1, 3])], [([], [0])], exclusive=1),
     row("CumSum, exclusive, reverse", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [5, 3, 0])], [([], [0])], exclusive=1, reverse=1),

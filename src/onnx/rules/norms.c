@@ -3,6 +3,23 @@
 
 #include "onnx/import.h"
 
+/* By mean and variance that the graph computes, as of weights that are standardized: (x - mean) /
+ * sqrt(variance + epsilon) * scale + bias. in: the operands. */
+static void norm_by_computed(onnx_import *im, const uint32_t in[5], double eps) {
+    const onnx_shape shape = onnx_shape_of(im, in[0]);
+    onnx_shape channels = {.rank = shape.rank > 1 ? shape.rank - 1 : 1, .dim = {{1}, {1}}};
+    uint32_t each[5];
+    if (onnx_stopped(im)) return;
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < channels.rank; d++)
+            channels.dim[k][d] = d == 0 && shape.rank > 1 ? shape.dim[k][1] : 1;
+    for (uint32_t i = 1; i < 5; i++) each[i] = onnx_reshape(im, in[i], &channels);
+    const uint32_t sum = onnx_rescale(im, each[4], 1, eps);
+    const uint32_t factor = onnx_op2(im, "div", each[1], onnx_op(im, "sqrt", &sum, 1, NULL));
+    const uint32_t y = onnx_op2(im, "mul", onnx_op2(im, "sub", in[0], each[3]), factor);
+    onnx_give(im, 0, onnx_op2(im, "add", y, each[2]));
+}
+
 static void batch_norm(onnx_import *im) {
     const double eps = onnx_attr_real(im, "epsilon", 1e-5), keep = onnx_attr_real(im, "momentum", 0.9);
     uint32_t in[5];
@@ -11,6 +28,10 @@ static void batch_norm(onnx_import *im) {
     onnx_shape shape = onnx_shape_of(im, in[0]);
     const onnx_shape given = shape;
     if (onnx_stopped(im)) return;
+    if (!onnx_is_given(im, 3) || !onnx_is_given(im, 4)) {
+        norm_by_computed(im, in, eps);
+        return;
+    }
     if (shape.rank == 3 || shape.rank > 4) { /* norms take rank 2 and 4 */
         for (uint32_t k = 0; k < 2; k++) {
             for (uint32_t d = 3; d < shape.rank; d++) shape.dim[k][2] *= shape.dim[k][d];
