@@ -221,6 +221,12 @@ bool onnx_head_left_out(onnx_import *im);
 /* Adds the loss of the first output, if it can have one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
 
+/* ---- frozen.c ---- */
+
+/* Operand i; of one that was made for the batch of a file, and is the same for each sample, the first
+ * sample's where `other`, of as many axes, has N samples. */
+uint32_t onnx_in_beside(onnx_import *im, uint32_t i, const onnx_shape *other);
+
 /* ---- dims.c ---- */
 
 enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has at most 64 */

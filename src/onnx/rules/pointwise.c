@@ -72,12 +72,24 @@ static bool with_number(onnx_import *im) {
     return true;
 }
 
+/* The shape with most samples of the first n operands. */
+static onnx_shape widest(onnx_import *im, uint32_t n) {
+    onnx_shape wide = {.rank = 0};
+    for (uint32_t i = 0; i < n; i++) {
+        const onnx_shape shape = onnx_shape_of(im, onnx_in(im, i));
+        const bool varies = shape.rank > 0 && shape.dim[0][0] != shape.dim[1][0];
+        if (shape.rank > wide.rank || (shape.rank == wide.rank && varies)) wide = shape;
+    }
+    return wide;
+}
+
 /* Integers are divided towards zero, which is the floor of what is not negative. */
 static void two(onnx_import *im) {
     const bool arithmetic = strcmp(im->node->op, "Add") == 0 || strcmp(im->node->op, "Mul") == 0 ||
                             strcmp(im->node->op, "Sub") == 0;
     if (arithmetic && with_number(im)) return;
-    const uint32_t a = onnx_in(im, 0), b = onnx_in(im, 1);
+    const onnx_shape wide = widest(im, 2);
+    const uint32_t a = onnx_in_beside(im, 0, &wide), b = onnx_in_beside(im, 1, &wide);
     if (strcmp(im->node->op, "Div") == 0 && !onnx_stopped(im) && !onnx_is_real(im, a))
         onnx_refuse(im, "integers that are computed from data are not divided");
     onnx_give(im, 0, onnx_op2(im, ours(im, true), a, b));
@@ -102,19 +114,24 @@ static void power(onnx_import *im) {
 }
 
 static void several(onnx_import *im) {
-    uint32_t sum = onnx_in(im, 0);
-    for (uint32_t i = 1; i < im->node->n_in; i++) sum = onnx_op2(im, ours(im, true), sum, onnx_in(im, i));
+    const onnx_shape wide = widest(im, im->node->n_in);
+    uint32_t sum = onnx_in_beside(im, 0, &wide);
+    for (uint32_t i = 1; i < im->node->n_in; i++)
+        sum = onnx_op2(im, ours(im, true), sum, onnx_in_beside(im, i, &wide));
     if (strcmp(im->node->op, "Mean") == 0) sum = onnx_rescale(im, sum, 1 / (double)im->node->n_in, 0);
     onnx_give(im, 0, sum);
 }
 
 static void greater(onnx_import *im) {
-    const uint32_t a = onnx_in(im, 0), b = onnx_in(im, 1);
+    const onnx_shape wide = widest(im, 2);
+    const uint32_t a = onnx_in_beside(im, 0, &wide), b = onnx_in_beside(im, 1, &wide);
     onnx_give(im, 0, onnx_op2(im, strcmp(im->node->op, "Greater") == 0 ? "less" : "less_equal", b, a));
 }
 
 static void where(onnx_import *im) {
-    const uint32_t in[3] = {onnx_in(im, 0), onnx_in(im, 1), onnx_in(im, 2)};
+    const onnx_shape wide = widest(im, 3);
+    uint32_t in[3];
+    for (uint32_t i = 0; i < 3; i++) in[i] = onnx_in_beside(im, i, &wide);
     onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
 }
 

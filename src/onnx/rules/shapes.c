@@ -106,6 +106,19 @@ static void unsqueeze(onnx_import *im) {
     onnx_give(im, 0, onnx_reshape(im, x, &out));
 }
 
+/* Operand i of a Concat; one that was made for the batch of the file is repeated for each sample. */
+static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_shape *other) {
+    const uint32_t x = onnx_in_beside(im, i, other);
+    onnx_shape shape = onnx_shape_of(im, x);
+    const bool one =
+        shape.rank == other->rank && shape.rank > 1 && shape.dim[0][0] == 1 && shape.dim[1][0] == 1;
+    if (axis == 0 || !im->rebind || onnx_operand(im, i)->kind == ONNX_GRAPH || !one ||
+        other->dim[0][0] == other->dim[1][0])
+        return x;
+    for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = other->dim[k][0];
+    return onnx_broadcast(im, x, &shape);
+}
+
 static void concat(onnx_import *im) {
     uint32_t in[64];
     const uint32_t n = im->node->n_in;
@@ -113,9 +126,14 @@ static void concat(onnx_import *im) {
         onnx_refuse(im, "%u operands: at most 64", n);
         return;
     }
-    for (uint32_t i = 0; i < n; i++) in[i] = onnx_in(im, i);
-    const onnx_shape shape = onnx_shape_of(im, in[0]);
+    onnx_shape shape = {.rank = 0};
+    for (uint32_t i = 0; i < n; i++) {
+        const onnx_shape each = onnx_shape_of(im, onnx_in(im, i));
+        if (i == 0 || (each.rank > 0 && each.dim[0][0] != each.dim[1][0])) shape = each;
+    }
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 1), shape.rank);
+    for (uint32_t i = 0; i < n && !onnx_stopped(im); i++) in[i] = joined(im, i, axis, &shape);
+    if (onnx_stopped(im)) return;
     onnx_give(im, 0, onnx_concat(im, in, n, axis));
 }
 
