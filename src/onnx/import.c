@@ -90,7 +90,7 @@ static const onnx_rule *find_rule(const char *op) {
         onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms,  onnx_rules_shapes,
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
         onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations,
-        onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples};
+        onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples, onnx_rules_draws};
     for (size_t t = 0; t < EBB_COUNT(tables); t++)
         for (const onnx_rule *rule = tables[t]; rule->op; rule++)
             if (strcmp(rule->op, op) == 0) return rule;

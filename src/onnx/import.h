@@ -208,7 +208,8 @@ typedef struct onnx_rule {
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
-    onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_tuples[];
+    onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_draws[],
+    onnx_rules_tuples[];
 /* ---- live.c, loss.c ---- */
 
 /* Finds for each node whether an output needs it. In the file's arena. */
