@@ -207,11 +207,12 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* ---- the whole ---- */
 
-/* The first number among the inputs' first sizes, where all of them are numbers. */
+/* The first number among the inputs' first sizes, where all of them are numbers. Tensors are known by name.
+ */
 static void batch_find(onnx_import *im) {
     for (uint32_t i = 0; i < im->file->n_inputs; i++) {
         const onnx_port *port = &im->file->inputs[i];
-        if (port->rank == 0) continue;
+        if (port->rank == 0 || onnx_names_find(&im->by_name, port->name) != EBB_NONE) continue;
         if (port->dim[0] <= 0) {
             im->batch = 0;
             return;
@@ -253,8 +254,8 @@ static ebb_status begin(onnx_import *im) {
 ebb_status onnx_import_run(onnx_import *im) {
     ebb_text_init(&im->text, im->env);
     im->arena = &im->file->arena;
-    ebb_status status = begin(im);
-    if (status == EBB_OK) status = add_tensors(im);
+    ebb_status status = add_tensors(im);
+    if (status == EBB_OK) status = begin(im);
     if (status == EBB_OK) status = add_inputs(im);
     if (status == EBB_OK) onnx_head_find(im);
     if (status == EBB_OK) status = make_nodes(im);

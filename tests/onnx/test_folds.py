@@ -243,6 +243,7 @@ ROWS += [
     ("normal draws", model([node("RandomNormalLike", ["x"], "r", scale=0.5), node("Add", ["x", "r"], "y")], [], ["N", 3], ["N", 3]), "%r = normal shape=[N,3] mean=0 std=0.5\n%y = add %x, %r"),
     ("draws in a range", model([node("RandomUniform", [], "r", shape=[2, 3], low=-1.0), node("Add", ["x", "r"], "y")], [], ["N", 2, 3], ["N", 2, 3]), "%r = uniform shape=[2,3] low=-1 high=1"),
     ("draws of doubles", model([node("RandomUniformLike", ["x"], "r", dtype=11), node("Add", ["x", "r"], "y")], [], ["N", 3], ["N", 3]), "!r (RandomUniformLike): of float64"),
+    ("weights listed before the input", graph([node("Gemm", ["x", "fours"], "y")], [FOURS], [port("fours", [4, 4]), port("x", [1, 4])], [port("y", [1, 4])], 8), "input f32[N,4]"),
     ("places of each sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 2, 2], [0, 3, 0, 0, 1, -1, 1, 0])], [2, 4], [2, 2]), "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\n"),
     ("places of another sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 1, 2], [0, 3, 0, 3])], [2, 4], [2, 1]), "input f32[2,4]"),
     ("places of one sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [1, 1], [0])], ["N", 4], [1, 4]), "!y (GatherND): places along the batch"),
