@@ -244,6 +244,8 @@ ROWS += [
     ("draws in a range", model([node("RandomUniform", [], "r", shape=[2, 3], low=-1.0), node("Add", ["x", "r"], "y")], [], ["N", 2, 3], ["N", 2, 3]), "%r = uniform shape=[2,3] low=-1 high=1"),
     ("draws of doubles", model([node("RandomUniformLike", ["x"], "r", dtype=11), node("Add", ["x", "r"], "y")], [], ["N", 3], ["N", 3]), "!r (RandomUniformLike): of float64"),
     ("weights listed before the input", graph([node("Gemm", ["x", "fours"], "y")], [FOURS], [port("fours", [4, 4]), port("x", [1, 4])], [port("y", [1, 4])], 8), "input f32[N,4]"),
+    ("a softmax of masked rows", model([node("Softmax", ["x"], "s"), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [], [0.0], floats=True)], ["N", 3], ["N", 3]),
+     "%s.1 = constant f32[] fill=-3.4028234663852886e+38\n%s.2 = maximum %x, %s.1\n%s.3 = softmax %s.2\n%y = less %x, %s.1"),
     ("places of each sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 2, 2], [0, 3, 0, 0, 1, -1, 1, 0])], [2, 4], [2, 2]), "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\n"),
     ("places of another sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 1, 2], [0, 3, 0, 3])], [2, 4], [2, 1]), "input f32[2,4]"),
     ("places of one sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [1, 1], [0])], ["N", 4], [1, 4]), "!y (GatherND): places along the batch"),

@@ -244,6 +244,9 @@ ROWS.append(of_rank_4("A mask of tokens beside scores",
     [node("Unsqueeze", ["x0", "one"], "a"), node("Unsqueeze", ["a", "two"], "b"), node("Cast", ["b"], "c", to=1), node("Sub", ["all", "c"], "d"),
      node("Mul", ["d", "low"], "e"), node("Add", ["x1", "e"], "f"), node("Softmax", ["f"], "y", axis=-1)],
     [([2, 3], [1, 1, 0, 1, 0, 0]), ([2, 2, 1, 3], [0.0] * 12)], ([2, 2, 1, 3], [0.5, 0.5, 0, 0.5, 0.5, 0, 1, 0, 0, 1, 0, 0])))
+MINUS = -math.inf
+ROWS.append(("Softmax of masked rows", graph([node("Softmax", ["x0"], "s"), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [1], [0.0], floats=True)],
+    [port("x0", [3, 2])], [port("y", [3, 2])]), {"x0": struct.pack("<6f", 0, LN3, 1, MINUS, MINUS, MINUS)}, [[0.25, 0.75, 1, 0, 0, 0]]))
 ROWS.append(of_rank_4("A choice by truth values of rank 4",
     [node("Cast", ["x0"], "a", to=9), node("Reshape", ["a", "shape"], "b"), node("Not", ["b"], "c"), node("Where", ["c", "x1", "all"], "y")],
     [([1, 8], [1, 0, 0, 1, 0, 1, 1, 0]), ([1, 2, 2, 2], [float(n) for n in range(2, 10)])], ([1, 2, 2, 2], [1, 3, 4, 1, 6, 1, 1, 9])))

@@ -1,4 +1,5 @@
 /* rules_norms: normalisations, Softmax. */
+#include <float.h>
 #include <stdio.h>
 
 #include "onnx/import.h"
@@ -168,14 +169,13 @@ static void group_norm(onnx_import *im) {
 }
 
 /* Before opset 13 all axes from `axis` on are one row; since then `axis` alone is. */
-static void softmax(onnx_import *im) {
+static uint32_t softmax_of(onnx_import *im, uint32_t x) {
     const bool rows_behind = im->file->opset < 13;
-    const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", rows_behind ? 1 : -1), shape.rank);
     onnx_shape flat = {.rank = 2, .dim = {{1, 1}, {1, 1}}};
     uint32_t order[ONNX_MAX_RANK], back[ONNX_MAX_RANK];
-    if (onnx_stopped(im)) return;
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
     for (uint32_t d = 0; d < shape.rank; d++) {
         const uint32_t last = shape.rank - 1;
         order[d] = rows_behind ? d : d == last ? axis : d < axis ? d : d + 1;
@@ -195,7 +195,29 @@ static void softmax(onnx_import *im) {
     } else {
         y = onnx_op(im, "softmax", &y, 1, NULL);
     }
-    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back, shape.rank));
+    return onnx_permute(im, onnx_reshape(im, y, &between), back, shape.rank);
+}
+
+static void softmax(onnx_import *im) {
+    onnx_give(im, 0, softmax_of(im, onnx_in(im, 0)));
+}
+
+bool onnx_masked_softmax(onnx_import *im) {
+    const onnx_value *condition = onnx_operand(im, 0), *zero = onnx_operand(im, 1),
+                     *y = onnx_operand(im, 2);
+    const onnx_node *where = im->node, *test = condition->maker, *made = y->maker;
+    const bool is = !onnx_stopped(im) && test && made && strcmp(test->op, "IsNaN") == 0 &&
+                    strcmp(made->op, "Softmax") == 0 && strcmp(test->in[0], where->in[2]) == 0 &&
+                    zero->kind == ONNX_FOLDED && onnx_count(&zero->shape, 0) == 1 && zero->at[0][0] == 0;
+    if (!is) return false;
+    im->node = made;
+    const onnx_shape one = {.rank = 0};
+    const uint32_t x = onnx_in(im, 0), least = onnx_fill(im, &one, x, -(double)FLT_MAX);
+    const uint32_t finite = softmax_of(im, onnx_op2(im, "maximum", x, least));
+    im->node = where;
+    const uint32_t in[3] = {onnx_op2(im, "less", x, least), onnx_fill(im, &one, x, 0), finite};
+    onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
+    return true;
 }
 
 const onnx_rule onnx_rules_norms[] = {

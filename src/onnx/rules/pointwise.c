@@ -129,6 +129,7 @@ static void greater(onnx_import *im) {
 }
 
 static void where(onnx_import *im) {
+    if (onnx_masked_softmax(im)) return;
     const onnx_shape wide = widest(im, 3);
     uint32_t in[3];
     for (uint32_t i = 0; i < 3; i++) in[i] = onnx_in_beside(im, i, &wide);
