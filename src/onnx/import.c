@@ -85,25 +85,32 @@ static ebb_status add_inputs(onnx_import *im) {
 
 /* ---- nodes ---- */
 
-static const onnx_rule *find_rule(const char *op) {
+static const onnx_rule *find_in(const onnx_rule *rule, const char *op) {
+    while (rule->op && strcmp(rule->op, op) != 0) rule++;
+    return rule->op ? rule : NULL;
+}
+
+static const onnx_rule *find_rule(const onnx_node *node) {
     static const onnx_rule *const tables[] = {
         onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms,  onnx_rules_shapes,
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
         onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations,
         onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples, onnx_rules_draws};
-    for (size_t t = 0; t < EBB_COUNT(tables); t++)
-        for (const onnx_rule *rule = tables[t]; rule->op; rule++)
-            if (strcmp(rule->op, op) == 0) return rule;
-    return NULL;
+    const onnx_rule *rule = NULL;
+    if (strcmp(node->domain, "ai.onnx.ml") == 0) return find_in(onnx_rules_learners, node->op);
+    if (node->domain[0] && strcmp(node->domain, "ai.onnx") != 0) return NULL;
+    for (size_t t = 0; t < EBB_COUNT(tables) && !rule; t++) rule = find_in(tables[t], node->op);
+    return rule;
 }
 
 static void make_node(onnx_import *im) {
     const onnx_node *node = im->node;
-    const onnx_rule *rule = find_rule(node->op);
+    const onnx_rule *rule = find_rule(node);
+    const bool own = node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
     bool graphs = false;
     im->why[0] = '\0';
     for (uint32_t i = 0; i < node->n_attributes; i++) graphs |= node->attributes[i].has_graph;
-    if (node->domain[0] && strcmp(node->domain, "ai.onnx") != 0)
+    if (!own && !rule)
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
@@ -111,7 +118,7 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "it has no result");
     else if (onnx_head_left_out(im))
         onnx_give(im, 0, onnx_in(im, 0));
-    else if (!onnx_fold(im) && !onnx_stopped(im)) {
+    else if ((!own || !onnx_fold(im)) && !onnx_stopped(im)) {
         if (!rule)
             onnx_refuse(im, "no op of Ebb does this");
         else
@@ -190,7 +197,7 @@ static ebb_status add_outputs(onnx_import *im) {
         if (!onnx_stopped(im)) {
             for (int k = 0; k < 2; k++) ebb_build_output(im->build[k], id);
             ebb_text_add(&im->text, "output %%%s\n", im->id_name.at[id]);
-            if (with_loss && i == 0) onnx_loss_add(im, source);
+            if (with_loss && i == onnx_loss_output(im)) onnx_loss_add(im, source);
         }
         if (onnx_stopped(im))
             return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: %s %.100s: %.300s",

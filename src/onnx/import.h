@@ -209,7 +209,7 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
     onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_draws[],
-    onnx_rules_tuples[];
+    onnx_rules_learners[], onnx_rules_tuples[];
 /* norms.c. Where(IsNaN(y), 0, y) of y, a Softmax: rows that a mask leaves nothing of are 0. Its gradient
  * has no NaN either, which y's own would have. false: it is not such a node. */
 bool onnx_masked_softmax(onnx_import *im);
@@ -219,6 +219,9 @@ bool onnx_masked_softmax(onnx_import *im);
 /* Finds for each node whether an output needs it. In the file's arena. */
 EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
 
+/* The number of the output that the loss is of: the first one that is not said to be of whole numbers, as
+ * labels are; n_outputs: none. */
+uint32_t onnx_loss_output(const onnx_import *im);
 /* Sets head and head_left_out if a loss is wanted. */
 void onnx_head_find(onnx_import *im);
 /* Whether the node is the head and is replaced by the loss. */

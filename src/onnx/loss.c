@@ -1,4 +1,4 @@
-/* loss: what training minimises, of the first output of a file, which has no loss of its own.
+/* loss: what training minimises, of a file's first output of floats; a file has no loss of its own.
  *
  *     Softmax, LogSoftmax   the mean cross-entropy of their operand, along their axis; of any output
  *     or none at the end    without them along axis 1 of four, else the last
@@ -36,10 +36,19 @@ static bool is_op(const onnx_node *node, const char *op) {
     return own && node->n_in == 1 && node->n_out == 1 && strcmp(node->op, op) == 0;
 }
 
+uint32_t onnx_loss_output(const onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_outputs; i++) {
+        const int32_t type = im->file->outputs[i].type;
+        if (onnx_is_f32(type) || type == ONNX_DOUBLE || type == 0) return i;
+    }
+    return im->file->n_outputs;
+}
+
 void onnx_head_find(onnx_import *im) {
     const onnx_file *file = im->file;
-    if ((im->options && im->options->no_loss) || file->n_outputs == 0) return;
-    const char *name = file->outputs[0].name;
+    const uint32_t of = onnx_loss_output(im);
+    if ((im->options && im->options->no_loss) || of == file->n_outputs) return;
+    const char *name = file->outputs[of].name;
     bool alone = true;
     for (uint32_t n = 0; n <= MOST_BETWEEN; n++) {
         const onnx_node *node = maker_of(file, name);

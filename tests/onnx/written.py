@@ -26,6 +26,8 @@ def tensor(name, dims, values, floats=False):
 def attribute(name, value):
     if isinstance(value, float):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
+    if isinstance(value, list) and value and isinstance(value[0], float):
+        return field(1, name) + b"".join(varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + field(20, 6)
     if isinstance(value, list):
         return field(1, name) + b"".join(field(8, v) for v in value) + field(20, 7)
     if isinstance(value, bytes):  # a tensor
@@ -34,9 +36,9 @@ def attribute(name, value):
     return field(1, name) + field(number, value) + field(20, kind)
 
 
-def node(op, inputs, outputs, **attributes):
+def node(op, inputs, outputs, domain=None, **attributes):
     """outputs: names with blanks between them."""
-    return (b"".join(field(1, x) for x in inputs) + b"".join(field(2, y) for y in outputs.split(" ")) + field(4, op)
+    return ((field(7, domain) if domain else b"") + b"".join(field(1, x) for x in inputs) + b"".join(field(2, y) for y in outputs.split(" ")) + field(4, op)
             + b"".join(field(5, attribute(k, v)) for k, v in attributes.items()))
 
 
