@@ -80,7 +80,7 @@ static bool constant_of_shape(onnx_import *im) {
     const onnx_shape other = shape;
     if (count < 0) return onnx_refuse(im, "a shape below 0"), true;
     const int32_t type = a && a->tensor ? a->tensor->type : ONNX_FLOAT;
-    if (count > 0 && (count != onnx_count(&other, 1) || count > ONNX_MAX_FOLDED - im->n_folded)) {
+    if (count > 0 && (count != onnx_count(&other, 1) || !onnx_fold_is_small(im, count))) {
         double *one = onnx_folded(im, 1);
         if (one) one[0] = value;
         const uint32_t like = one && !onnx_is_f32(type)
