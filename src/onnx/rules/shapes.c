@@ -106,15 +106,15 @@ static void unsqueeze(onnx_import *im) {
     onnx_give(im, 0, onnx_reshape(im, x, &out));
 }
 
-/* Operand i of a Concat; one that was made for the batch of the file is repeated for each sample. */
+/* Operand i of a Concat; one that was made for the batch of the file is repeated for each sample: of a
+ * batch of 1 whatever still has one sample. */
 static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_shape *other) {
     const uint32_t x = onnx_in_beside(im, i, other);
     onnx_shape shape = onnx_shape_of(im, x);
-    const bool one =
-        shape.rank == other->rank && shape.rank > 1 && shape.dim[0][0] == 1 && shape.dim[1][0] == 1;
-    if (axis == 0 || !im->rebind || onnx_operand(im, i)->kind == ONNX_GRAPH || !one ||
-        other->dim[0][0] == other->dim[1][0])
-        return x;
+    const bool one = shape.rank == other->rank && shape.rank > 1 && shape.dim[0][0] == 1 &&
+                     shape.dim[1][0] == 1,
+               frozen = im->rebind && (im->batch == 1 || onnx_operand(im, i)->kind != ONNX_GRAPH);
+    if (axis == 0 || !frozen || !one || other->dim[0][0] == other->dim[1][0]) return x;
     for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = other->dim[k][0];
     return onnx_broadcast(im, x, &shape);
 }
