@@ -240,6 +240,7 @@ ROWS += [
     ("a choice alike for each sample", model([node("Cast", ["k"], "c", to=9), node("Where", ["c", "x", "half"], "y")], [tensor("k", [2, 2], [1, 0] * 2), HALF], [2, 2], [2, 2]), "input f32[N,2]"),
     ("joined with each sample", model([node("Concat", ["k", "x"], "y", axis=1)], [tensor("k", [1, 2], [1.0, 2.0], floats=True)], [1, 3], [1, 5]), "%y = broadcast_to %k shape=[N,2]\n%y.1 = concat %y, %x axis=1"),
     ("computed and joined", model([node("Neg", ["k"], "n"), node("Concat", ["n", "x"], "y", axis=1)], [tensor("k", [1, 2], [1.0, 2.0], floats=True)], [1, 3], [1, 5]), "%y = broadcast_to %n shape=[N,2]"),
+    ("samples' numbers", model([node("ArgMax", ["x"], "a", axis=1, keepdims=1), node("Concat", ["k", "a"], "i", axis=1), node("GatherND", ["x", "i"], "y")], [tensor("k", [1, 1], [0])], [1, 3], [1]), "input f32[1,3]"),
     ("joined with two samples", model([node("Concat", ["x", "k"], "y", axis=-1)], [tensor("k", [2, 1], [1.0, 1.0], floats=True)], [2, 3], [2, 4]), "%y.1 = broadcast_to %y shape=[N,1]\n%y.2 = concat %x, %y.1 axis=1"),
     ("normal draws", model([node("RandomNormalLike", ["x"], "r", scale=0.5), node("Add", ["x", "r"], "y")], [], ["N", 3], ["N", 3]), "%r = normal shape=[N,3] mean=0 std=0.5\n%y = add %x, %r"),
     ("draws in a range", model([node("RandomUniform", [], "r", shape=[2, 3], low=-1.0), node("Add", ["x", "r"], "y")], [], ["N", 2, 3], ["N", 2, 3]), "%r = uniform shape=[2,3] low=-1 high=1"),

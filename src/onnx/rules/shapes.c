@@ -114,7 +114,8 @@ static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_sh
     const bool one = shape.rank == other->rank && shape.rank > 1 && shape.dim[0][0] == 1 &&
                      shape.dim[1][0] == 1,
                frozen = im->rebind && (im->batch == 1 || onnx_operand(im, i)->kind != ONNX_GRAPH);
-    if (axis == 0 || !frozen || !one || other->dim[0][0] == other->dim[1][0]) return x;
+    if (axis == 0 || !frozen || !one || !onnx_is_real(im, x) || other->dim[0][0] == other->dim[1][0])
+        return x;
     for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = other->dim[k][0];
     return onnx_broadcast(im, x, &shape);
 }
