@@ -181,6 +181,13 @@ static void copy_given(onnx_import *im, onnx_value *v) {
     im->node = NULL;
 }
 
+/* Whether an output that has as many places as the file has samples no longer has N: something on the way
+ * took a number of samples as it was exported. */
+static bool has_lost_batch(const onnx_import *im, const onnx_port *port, const onnx_shape *shape) {
+    return im->rebind && im->batch > 0 && port->shaped && port->rank == shape->rank && shape->rank > 0 &&
+           port->dim[0] == im->batch && shape->dim[0][0] == shape->dim[1][0];
+}
+
 static ebb_status add_outputs(onnx_import *im) {
     const bool with_loss = !(im->options && im->options->no_loss);
     for (uint32_t i = 0; i < im->file->n_outputs; i++) {
@@ -192,6 +199,11 @@ static ebb_status add_outputs(onnx_import *im) {
             return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: output %.100s is not computed from the inputs",
                             im->file->path, v->name);
         const uint32_t source = v->id;
+        const onnx_shape shape = onnx_shape_of(im, source);
+        if (has_lost_batch(im, &im->file->outputs[i], &shape))
+            return ebb_fail(im->env, EBB_BAD_INPUT,
+                            "%.200s: output %.100s: its %lld samples would stay as many", im->file->path,
+                            v->name, (long long)im->batch);
         copy_given(im, v);
         const uint32_t id = v->id;
         if (!onnx_stopped(im)) {

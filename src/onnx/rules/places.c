@@ -66,6 +66,53 @@ static void tile(onnx_import *im) {
     onnx_give(im, 0, x);
 }
 
+/* Known places along the axis of a batch that was exported as a number: those of each sample, `each` of
+ * them among its own `times`, are alike. */
+static double *places_of_sample(onnx_import *im, int64_t times, int64_t *each) {
+    int64_t n;
+    const double *at = onnx_fixed(im, 1, &n);
+    *each = n / im->batch;
+    double *places = at && n % im->batch == 0 ? onnx_folded(im, *each) : NULL;
+    bool alike = places != NULL;
+    for (int64_t i = 0; i < n && alike; i++) {
+        const double all = (double)(im->batch * times),
+                     place = (at[i] < 0 ? at[i] + all : at[i]) - (double)(i / *each * times);
+        if (i < *each) places[i] = place;
+        alike = place >= 0 && place < (double)times && place == places[i % *each];
+    }
+    if (!alike) onnx_refuse(im, "places along the batch");
+    return alike ? places : NULL;
+}
+
+static void gather_of_samples(onnx_import *im, uint32_t x, const onnx_shape *shape,
+                              const onnx_shape *given) {
+    const int64_t times = shape->dim[0][0] / ONNX_BATCH_A;
+    int64_t each = 0;
+    onnx_shape split = {.rank = shape->rank + 1}, out = *given;
+    if (onnx_beyond_rank(im, (int64_t)shape->rank + 1) ||
+        onnx_beyond_rank(im, (int64_t)shape->rank - 1 + given->rank))
+        return;
+    if (given->rank < 1 || given->dim[0][0] % im->batch != 0 || times * ONNX_BATCH_B != shape->dim[1][0])
+        onnx_refuse(im, "places along the batch");
+    const double *places = onnx_stopped(im) ? NULL : places_of_sample(im, times, &each);
+    if (!places) return;
+    for (uint32_t k = 0; k < 2; k++) {
+        split.dim[k][0] = shape->dim[k][0] / times;
+        split.dim[k][1] = times;
+        out.dim[k][0] = given->dim[k][0] / im->batch * split.dim[k][0];
+        for (uint32_t d = 1; d < shape->rank; d++)
+            split.dim[k][d + 1] = out.dim[k][given->rank + d - 1] = shape->dim[k][d];
+    }
+    out.rank += shape->rank - 1;
+    bool all = each == times;
+    for (int64_t i = 0; i < each; i++) all = all && places[i] == (double)i;
+    const onnx_shape line = {.rank = 1, .dim = {{each}, {each}}};
+    uint32_t y = onnx_reshape(im, x, &split);
+    if (!all)
+        y = onnx_op(im, "take", (uint32_t[]){y, onnx_table(im, ONNX_INT64, &line, places)}, 2, "axis=1");
+    onnx_give(im, 0, onnx_reshape(im, y, &out));
+}
+
 /* Places that are known numbers become a slice where there is one, a table otherwise. */
 static void gather(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
@@ -89,6 +136,11 @@ static void gather(onnx_import *im) {
             for (uint32_t n = d == axis ? places->shape.rank : 1; n > 0; n--, out.rank++)
                 for (uint32_t k = 0; k < 2; k++) out.dim[k][out.rank] = d == axis ? 1 : now.dim[k][d];
         onnx_give(im, 0, onnx_reshape(im, one, &out));
+        return;
+    }
+    const bool varies = now.dim[0][axis] != now.dim[1][axis];
+    if (im->rebind && im->batch > 0 && places->kind != ONNX_GRAPH && axis == 0 && varies) {
+        gather_of_samples(im, x, &now, &places->shape);
         return;
     }
     char text[16];
