@@ -210,6 +210,8 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
     onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_draws[],
     onnx_rules_learners[], onnx_rules_tuples[];
+/* reductions.c. The square root of a sum of squares, whose gradient at 0 is 0. */
+uint32_t onnx_root(onnx_import *im, uint32_t x);
 /* norms.c. Where(IsNaN(y), 0, y) of y, a Softmax: rows that a mask leaves nothing of are 0. Its gradient
  * has no NaN either, which y's own would have. false: it is not such a node. */
 bool onnx_masked_softmax(onnx_import *im);

@@ -261,6 +261,7 @@ ROWS += [
     ("an op in a foreign domain", model([node("Relu", ["x"], "y", domain="com.example")], [], ["N", 3], ["N", 3]), "!y (Relu): no op of domain com.example is read"),
     ("weights of one number", model([node("ConstantOfShape", ["s"], "w", value=tensor("", [1], [0.5], floats=True)), node("MatMul", ["x", "w"], "y")], [tensor("s", [2], [2048, 2048])], ["N", 2048], ["N", 2048]),
      "%w = constant f32[2048,2048] fill=0.5"),
+    ("the length of nothing", model([node("ReduceL2", ["x"], "l", axes=[1]), node("Mul", ["x", "l"], "y")], [], ["N", 3], ["N", 3]), "%l.7 = where %l.3, %l.2, %l.6"),
     ("places of each sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 2, 2], [0, 3, 0, 0, 1, -1, 1, 0])], [2, 4], [2, 2]), "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\n"),
     ("places of another sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 1, 2], [0, 3, 0, 3])], [2, 4], [2, 1]), "input f32[2,4]"),
     ("places of one sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [1, 1], [0])], ["N", 4], [1, 4]), "!y (GatherND): places along the batch"),

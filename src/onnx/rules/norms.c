@@ -111,7 +111,7 @@ static void lp_norm(onnx_import *im) {
     if (p != 1 && !two) onnx_refuse(im, "p=%lld", (long long)p);
     const uint32_t size = two ? onnx_op2(im, "mul", x, x) : onnx_op(im, "abs", &x, 1, NULL);
     uint32_t sum = onnx_op1(im, "reduce_sum", size, "axis=[%u] keep=true", axis);
-    if (two) sum = onnx_op(im, "sqrt", &sum, 1, NULL);
+    if (two) sum = onnx_root(im, sum);
     const uint32_t zero = onnx_op2(im, "equal", sum, onnx_fill(im, &one, x, 0)),
                    in[3] = {zero, onnx_fill(im, &one, x, 1), sum};
     onnx_give(im, 0, onnx_op2(im, "div", x, onnx_op(im, "where", in, 3, NULL)));

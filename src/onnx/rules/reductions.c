@@ -3,6 +3,15 @@
 
 #include "onnx/import.h"
 
+uint32_t onnx_root(onnx_import *im, uint32_t x) {
+    const onnx_shape one = {.rank = 0};
+    const uint32_t zero = onnx_fill(im, &one, x, 0), is_zero = onnx_op2(im, "equal", x, zero);
+    const uint32_t positive[3] = {is_zero, onnx_fill(im, &one, x, 1), x};
+    const uint32_t inside = onnx_op(im, "where", positive, 3, NULL),
+                   root = onnx_op(im, "sqrt", &inside, 1, NULL);
+    return onnx_op(im, "where", (uint32_t[]){is_zero, zero, root}, 3, NULL);
+}
+
 const char *onnx_axes_text(uint32_t bits, char text[ONNX_AXES_TEXT]) {
     int n = 0;
     text[0] = '\0';
@@ -36,7 +45,7 @@ static void reduce(onnx_import *im) {
     uint32_t y = bits == 0 ? x
                            : onnx_op1(im, op, x, "axis=[%s] keep=%s", axes,
                                       onnx_attr_int(im, "keepdims", 1) ? "true" : "false");
-    if (strcmp(kind, "L2") == 0) y = onnx_op(im, "sqrt", &y, 1, NULL);
+    if (strcmp(kind, "L2") == 0) y = onnx_root(im, y);
     if (strcmp(kind, "LogSum") == 0) y = onnx_op(im, "log", &y, 1, NULL);
     onnx_give(im, 0, y);
 }
