@@ -1,5 +1,8 @@
 """What a first call changes, kept, so that the call can be repeated."""
 
+import random
+
+import numpy as np
 import torch
 
 
@@ -11,6 +14,7 @@ class Before:
         self.keep(model.buffers() if isinstance(model, torch.nn.Module) else ())
         self.cpu = torch.get_rng_state()
         self.cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+        self.python, self.numpy = random.getstate(), np.random.get_state()  # which layers are left out, or what is masked
 
     def keep(self, tensors):
         for tensor in tensors:
@@ -24,3 +28,5 @@ class Before:
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
+        random.setstate(self.python)
+        np.random.set_state(self.numpy)
