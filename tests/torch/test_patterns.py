@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from common import Attention, pair, result, same
+import ebb.torch
+from common import Attention, pair, peak_of_step, result, same
 
-REPEATABLE = {"time_limit": 60, "effort": 4000}  # on a busy machine, too
+REPEATABLE = {"time_limit": 60, "effort": 1000}  # on a busy machine, too
+QUICK = {"time_limit": 60, "effort": 200}
 
 
 class Masked(nn.Module):
@@ -27,6 +29,45 @@ class Masked(nn.Module):
     def forward(self, x):
         x = self.first(x)
         return self.last(x.masked_fill(self.mask(x.shape), 0))
+
+
+class Lengths(nn.Module):
+    """Batches padded to their longest: statistics are updated in the first of two graphs, the last grows by the square."""
+
+    def __init__(self, breaks):
+        super().__init__()
+        self.norm, self.breaks = nn.BatchNorm1d(32), breaks
+        self.first, self.last = Attention(), Attention()
+
+    def forward(self, x):
+        x = self.norm(self.first(x).transpose(1, 2)).transpose(1, 2)
+        if self.breaks:
+            torch._dynamo.graph_break()
+        x = self.last(x)
+        return x + (x @ x.transpose(1, 2)).softmax(-1) @ x
+
+
+class Symbols(unittest.TestCase):
+    def test_a_longer_batch_is_planned_anew_where_it_would_take_too_much(self):
+        for breaks, limit in ((False, {"budget": 0.6}), (True, {"activations": 900_000})):
+            (plain, run), (twin, compiled) = pair(Lengths(breaks), dynamic=True, **limit, **QUICK)
+            for n in (16, 64, 48):
+                x = torch.randn(8, n, 32)
+                self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+                self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
+                self.assertLessEqual(compiled.planned_bytes, limit.get("activations", compiled.planned_bytes))
+                plain.load_state_dict(twin.state_dict())
+            self.assertGreater(sum(plan.n_recomputed for plan in compiled.plans), 0)
+
+    def test_a_longer_batch_that_does_not_fit_is_refused_and_changes_nothing(self):
+        (_, _), (twin, compiled) = pair(Lengths(True), activations=500_000, dynamic=True, **QUICK)
+        x, longer = torch.randn(8, 24, 32), torch.randn(8, 256, 32)
+        result(twin, compiled, x)
+        before = [*map(torch.clone, twin.state_dict().values()), torch.get_rng_state()]
+        with self.assertRaisesRegex(ebb.torch.OverBudget, "^ebb.torch: activations 500000 bytes: the smallest found needs"):
+            compiled(longer)
+        self.assertTrue(same(before, [*twin.state_dict().values(), torch.get_rng_state()]))
+        result(twin, compiled, x)
 
 
 class Generators(unittest.TestCase):

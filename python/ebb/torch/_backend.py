@@ -4,6 +4,8 @@ import torch
 
 from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
+from ._share import Graphs
+from ._sizes import Outgrown, Sizes
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
 UNIT = 64
@@ -19,6 +21,8 @@ class Backend:
         self.plans, self.held = [], 0
         self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
         self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
+        self.n_halves, self.later = 0, None  # forward halves of a settled call; what one of symbols needs to be taken back
+        self.symbolic = False
         self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
@@ -41,23 +45,36 @@ class Backend:
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
         halves[0].meta["ebb.plan"] = facts
+        sizes = Sizes(document, facts)
+        if sizes.places:
+            self.symbolic, halves[0].meta["ebb.sizes"] = True, sizes
         halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
         return halves
 
     def _half(self, module, examples):
         run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
-        plan = module.meta.get("ebb.plan")
+        plan, sizes = module.meta.get("ebb.plan"), module.meta.get("ebb.sizes")
 
         def half(args):
             if plan is not None:
-                self.ran.append(plan)
-            if self.before is not None:
-                self.before.keep(args[i] for i in changed)
+                self._count(plan, sizes, args)
+            for kept in (self.before, self.later):
+                if kept is not None:
+                    kept.keep(args[i] for i in changed)
             self.held = max(0, self.held + held)
             return run(args)
 
         half._boxed_call = True
         return half
+
+    def _count(self, plan, sizes, args):
+        """A forward half is about to run. Of a share only whole steps are known to hold it."""
+        if self.later is None or sizes is None:
+            self.ran.append(plan)
+            return
+        self.ran.append(sizes.at(args))
+        if (self.budget.share is None or len(self.ran) >= self.n_halves) and not self.budget.holds(Graphs(self.ran)):
+            raise Outgrown
 
     def _inference(self, module, examples):
         """A graph without gradients holds nothing for later: nothing to plan."""

@@ -12,6 +12,7 @@ from ._backend import Backend
 from ._before import Before
 from ._budget import Budget, fixed_bytes, gradients_to_come, present_gradients
 from ._share import Graphs, better, share_out
+from ._sizes import Outgrown
 
 PLANNING_SECONDS = 3.0
 ATTEMPTS = 4  # a new start may find other graphs than the one before it: of sizes that are symbols now
@@ -121,19 +122,32 @@ class Compiled(torch.nn.Module):
             self._start({g.key: plan for g, plan in shared.items()})
             result, together, holds = self._attempt(args, kwargs, before)
         if not holds:
+            if self.backend.symbolic:  # other sizes may hold
+                self._start(None)
             raise budget.refuse(together.planned, together.in_order, together.kept)
-        self.settled, self.planned_bytes, self.backend.settled = bool(self.plans), together.planned, None
+        self.settled, self.planned_bytes, self.backend.settled = bool(self.plans), max(self.planned_bytes, together.planned), None
+        self.backend.n_halves = len(self.backend.ran)
         budget.grant(together)
         return result
 
     def _later_call(self, args, kwargs):
-        """Graphs that are new to it, of other sizes say, were planned one by one: nobody may repeat it, but somebody has to be told."""
-        n_plans = len(self.plans)
-        result = self._call(args, kwargs)
+        """Graphs that are new to it, of other sizes say, were planned one by one: nobody may repeat it, but somebody has to be told. Where a graph of
+        symbols would take too much it is taken back, and everything is planned anew by its sizes."""
+        n_plans, before = len(self.plans), Before(None) if self.backend.symbolic else None
+        self.backend.later = before
+        try:
+            result = self._call(args, kwargs)
+        except Outgrown:
+            before.restore()
+            self.settled = False
+            self._start(None)
+            return self._settled_call(args, kwargs)
+        finally:
+            self.backend.later = None
         together = Graphs(self.backend.ran)
         self.planned_bytes = max(self.planned_bytes, together.planned)
         self.backend.budget.grant(together)
-        if len(self.plans) > n_plans and not self.backend.budget.holds(together):
+        if (before or len(self.plans) > n_plans) and not self.backend.budget.holds(together):
             self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
 

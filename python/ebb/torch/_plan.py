@@ -41,7 +41,7 @@ class Document:
 
     def _value(self, value, node, kept, gradient):
         value.id = len(self.values)
-        n_bytes = self._rounded(value.bytes)
+        n_bytes = self.rounded(value.bytes)
         role = "output" if value in kept else "gradient" if gradient else "activation"
         self.values.append({"id": value.id, "name": node.name, "bytes": n_bytes, "role": role, "shape": shape_text(node)})
 
@@ -57,7 +57,7 @@ class Document:
             "id": len(self.ops), "name": unit.node.name, "kind": kind_text(unit), "phase": phase,
             "inputs": [value.id for value in unit.reads] + ([self.state_of[unit]] if unit in self.state_of else []),
             "outputs": [value.id for _, value in unit.outputs], "time_ns": max(1, int(unit.time_ns)),
-            "scratch_bytes": self._rounded(unit.scratch_bytes + self.joint.unread_bytes(unit)) + state,
+            "scratch_bytes": self.rounded(unit.scratch_bytes + self.joint.unread_bytes(unit)) + state,
             "recomputable": recomputable, "ordered": unit.ordered, "after": after,
         }
         if unit.random:
@@ -65,12 +65,12 @@ class Document:
         self.ops.append(op)
         self.rows.append(unit)
 
-    def _rounded(self, n_bytes):
+    def rounded(self, n_bytes):
         return -(-int(n_bytes) // self.rounding) * self.rounding
 
     def _add_state(self, unit, phase, after):
         """A draw's other runs start from the generator's state before its first; each run keeps another one for its time."""
-        n_bytes = self._rounded(private.random_state_bytes(unit.node))
+        n_bytes = self.rounded(private.random_state_bytes(unit.node))
         self.state_of[unit] = len(self.values)
         self.values.append({"id": len(self.values), "name": f"{unit.node.name}_state", "bytes": n_bytes, "role": "activation", "shape": ""})
         self.ops.append({

@@ -2,6 +2,7 @@
 
 import re
 
+import sympy
 import torch
 
 from ._places import OWN
@@ -108,6 +109,21 @@ def hint(size):
         return size
     node = size.node
     return int(node.hint if node.hint is not None else node.shape_env.size_hint(node.expr))
+
+
+def symbols_of(value):
+    """(symbol, dimension or None, hint) of a tensor's sizes, or of a size."""
+    sizes = enumerate(value.shape) if isinstance(value, torch.Tensor) else [(None, value)]
+    return [(n.node.expr, i, hint(n)) for i, n in sizes if isinstance(n, torch.SymInt) and n.node.expr.is_Symbol]
+
+
+def growth(value, numbers):
+    """By how much a tensor grows from its hints when its symbols are these numbers."""
+    n_bytes = value.untyped_storage().nbytes() if storage_key(value) is not None else value.numel()
+    if not isinstance(n_bytes, torch.SymInt):
+        return 1
+    found = n_bytes.node.expr.xreplace({symbol: sympy.Integer(n) for symbol, n in numbers.items()})
+    return int(found) / max(1, hint(n_bytes)) if found.is_number else 1
 
 
 def is_random(node):
