@@ -70,6 +70,21 @@ class Symbols(unittest.TestCase):
         result(twin, compiled, x)
 
 
+class WithoutGradients(unittest.TestCase):
+    def test_a_call_that_asks_for_none_runs_in_groups_with_the_same_masks(self):
+        layers = nn.Sequential(nn.Linear(32, 32), nn.BatchNorm1d(32), nn.GELU(), nn.Dropout(0.3), nn.Linear(32, 8))
+        for model, run in pair(layers, backend="inductor"):
+            found = []
+            for training in (True, False):
+                model.train(training)
+                torch.manual_seed(3)
+                with torch.no_grad():
+                    found += [run(torch.ones(16, 32).cumsum(0)), model[1].running_mean.clone(), torch.get_rng_state()]
+            expected = found if run is model else expected
+        for a, b in zip(expected, found, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
 class Generators(unittest.TestCase):
     def test_a_first_call_that_is_repeated_draws_the_same_of_any_generator(self):
         x, found = torch.randn(4, 64, 32), []

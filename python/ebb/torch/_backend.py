@@ -79,7 +79,5 @@ class Backend:
     def _inference(self, module, examples):
         """A graph without gradients holds nothing for later: nothing to plan."""
         if self.kind == "inductor":
-            from torch._inductor.compile_fx import compile_fx_inner
-
-            return compile_fx_inner(module, examples)
+            return private.compile_alone(module, examples)
         return _run.make_function(module)

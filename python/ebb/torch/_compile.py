@@ -84,7 +84,7 @@ class Compiled(torch.nn.Module):
                 reason = "wrap the compiled model, DistributedDataParallel(ebb.torch.compile(model)), not the other way round"
             return f"nothing was planned, the budget is NOT in force: {reason}; TORCH_LOGS=graph_breaks,recompiles says where"
         if outside:
-            return "parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks says why"
+            return "parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks,recompiles says why"
         if not self.plans and torch.is_grad_enabled():
             return "nothing in this call asks for gradients: there is nothing to plan"
         kept = self.backend.budget.outgrown(self.planned_bytes, self.model)

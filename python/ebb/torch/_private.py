@@ -175,3 +175,17 @@ def compile_fused(module, examples):
     output.meta["original_output_strides"] = strides
     with config.patch(keep_output_stride=True, fallback_random=True), torch._guards.tracing(torch._guards.TracingContext(mode)):
         return compile_fx_inner(module, examples)
+
+
+def compile_alone(module, examples):
+    """Inductor's code for a graph without gradients, whose draws are those of the ops one by one."""
+    from torch._inductor import config
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    mode = detect_fake_mode(examples) or FakeTensorMode()
+    with config.patch(fallback_random=True):
+        with mode, torch.no_grad():
+            module = make_fx(module, decomposition_table=select_decomp_table(), tracing_mode="real")(*examples)
+        return compile_fx_inner(module, examples)
