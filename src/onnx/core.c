@@ -60,6 +60,7 @@ void onnx_import_end(onnx_import *im) {
     ebb_text_deinit(&im->text);
     EBB_ARRAY_FREE(im->env, &im->id_name);
     EBB_ARRAY_FREE(im->env, &im->id_given);
+    EBB_ARRAY_FREE(im->env, &im->samples);
     EBB_ARRAY_FREE(im->env, &im->values);
     EBB_ARRAY_FREE(im->env, &im->initial);
     EBB_ARRAY_FREE(im->env, &im->refused);

@@ -88,7 +88,8 @@ static uint32_t made(onnx_import *im, uint32_t id, const char *name, bool given)
         return EBB_BUILD_NONE;
     }
     while (im->id_name.n <= id)
-        if (!EBB_PUSH(im->env, &im->id_name, name) || !EBB_PUSH(im->env, &im->id_given, given))
+        if (!EBB_PUSH(im->env, &im->id_name, name) || !EBB_PUSH(im->env, &im->id_given, given) ||
+            !EBB_PUSH(im->env, &im->samples, ((onnx_samples){.before = 1})))
             return out_of_memory(im), EBB_BUILD_NONE;
     im->id_name.at[id] = name;
     im->id_given.at[id] = given;
@@ -113,6 +114,8 @@ static uint32_t call(onnx_import *im, const char *op, const uint32_t *in, uint32
     if (made(im, id, name, false) == EBB_BUILD_NONE ||
         (two && made(im, id + 1, second, false) == EBB_BUILD_NONE))
         return EBB_BUILD_NONE;
+    for (uint32_t k = 0; k < (two ? 2 : 1); k++)
+        onnx_samples_note(im, op, in, n_in, attributes ? attributes : "", id + k);
     ebb_text_add(&im->text, "%%%s%s%s = %s", name, two ? ", %" : "", second, op);
     for (uint32_t i = 0; i < n_in; i++)
         ebb_text_add(&im->text, "%s %%%s", i > 0 ? "," : "", im->id_name.at[in[i]]);

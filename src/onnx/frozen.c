@@ -7,8 +7,9 @@ static double element(const onnx_value *v, int64_t i) {
 }
 
 static bool is_same_for_all(const onnx_value *v, int64_t batch) {
+    if (v->kind == ONNX_GRAPH) return true; /* it was expanded */
     const int64_t row = onnx_count(&v->shape, 0) / batch;
-    if (v->kind == ONNX_GRAPH || (v->kind == ONNX_INITIAL && !v->tensor->bytes)) return false;
+    if (v->kind == ONNX_INITIAL && !v->tensor->bytes) return false;
     for (int64_t i = row; i < row * batch; i++)
         if (element(v, i) != element(v, i % row)) return false;
     return true;
@@ -17,9 +18,11 @@ static bool is_same_for_all(const onnx_value *v, int64_t batch) {
 uint32_t onnx_in_beside(onnx_import *im, uint32_t i, const onnx_shape *other) {
     const uint32_t id = onnx_in(im, i);
     const onnx_value *v = onnx_operand(im, i);
-    if (!im->rebind || im->batch < 1 || onnx_stopped(im) || v->kind == ONNX_GRAPH) return id;
+    if (!im->rebind || im->batch < 1 || onnx_stopped(im)) return id;
+    if (v->kind == ONNX_GRAPH && !im->samples.at[id].alike) return id;
+    const onnx_shape shape = onnx_shape_of(im, id);
     const bool beside =
-        other->rank == v->shape.rank && other->rank > 1 && other->dim[0][0] != other->dim[1][0];
-    if (!beside || v->shape.dim[0][0] != im->batch || !is_same_for_all(v, im->batch)) return id;
+        other->rank == shape.rank && other->rank > 1 && other->dim[0][0] != other->dim[1][0];
+    if (!beside || shape.dim[0][0] != im->batch || !is_same_for_all(v, im->batch)) return id;
     return im->batch == 1 ? id : onnx_slice(im, id, 0, (int64_t[]){0, 0}, (int64_t[]){1, 1});
 }

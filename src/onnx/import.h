@@ -67,6 +67,13 @@ typedef struct onnx_refusal {
 } onnx_refusal;
 enum { ONNX_MAX_REFUSALS = 4096 };
 
+/* Where the samples of a value are: samples.c. */
+typedef struct onnx_samples {
+    int64_t before; /* places of its axis with N before the samples: [before,N,behind]; 0: not known */
+    bool guessed;   /* the axis is one of several that a batch of 1 may have been in */
+    bool alike;     /* one place was expanded to as many, along the first axis, as the file has samples */
+} onnx_samples;
+
 typedef struct onnx_import {
     ebb_env *env;
     onnx_file *file;
@@ -78,6 +85,7 @@ typedef struct onnx_import {
     ebb_text text;
     EBB_ARRAY(const char *) id_name; /* by the builder's numbers */
     EBB_ARRAY(bool) id_given;        /* likewise: no op made it */
+    EBB_ARRAY(onnx_samples) samples; /* likewise */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
     onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read */
@@ -236,6 +244,20 @@ void onnx_loss_add(onnx_import *im, uint32_t output);
 /* Operand i; of one that was made for the batch of a file, and is the same for each sample, the first
  * sample's where `other`, of as many axes, has N samples. */
 uint32_t onnx_in_beside(onnx_import *im, uint32_t i, const onnx_shape *other);
+
+/* ---- samples.c ---- */
+
+/* Takes note of where the samples of a value are that an op made of others; refuses an op that would mix
+ * the samples of a guess. */
+void onnx_samples_note(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
+                       const char *attributes, uint32_t id);
+/* Finds N in `out`, x's shape after a Reshape as the file has it, for its own batch; open: the axis that
+ * the file leaves open, EBB_NONE: none. false: N has no place there. */
+bool onnx_samples_find(onnx_import *im, uint32_t x, onnx_shape *out, uint32_t open, bool *guessed);
+/* The value is one of a guess. */
+void onnx_samples_guess(onnx_import *im, uint32_t id);
+/* Its loss is of classes along this axis: no place of the samples' axis, if that is a guess. */
+void onnx_samples_settle(onnx_import *im, uint32_t id, uint32_t axis);
 
 /* ---- dims.c ---- */
 

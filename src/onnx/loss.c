@@ -170,6 +170,7 @@ void onnx_loss_add(onnx_import *im, uint32_t output) {
     if (im->head) x = im->values.at[onnx_names_find(&im->by_name, im->head->in[0])].id;
     if (!has_loss(im, x)) return;
     const uint32_t axis = classes_axis(im, &x);
+    onnx_samples_settle(im, x, axis);
     if (onnx_stopped(im)) return;
     const onnx_shape shape = onnx_shape_of(im, x);
     const bool one = shape.dim[0][axis] == 1 && shape.dim[1][axis] == 1;

@@ -3,6 +3,12 @@
 
 #include "onnx/import.h"
 
+/* Whether a size with N is this one as it was exported. */
+static bool is_frozen(const onnx_import *im, int64_t size, int64_t asked) {
+    int64_t own, all;
+    return ebb_mul_i64(size, im->batch, &own) && ebb_mul_i64(asked, ONNX_BATCH_A, &all) && own == all;
+}
+
 static void expand(onnx_import *im) {
     const double *at[2];
     int64_t n;
@@ -17,12 +23,15 @@ static void expand(onnx_import *im) {
             const int64_t asked = i >= 0 && i < n ? onnx_whole(at[k][i]) : 1,
                           have = j >= 0 ? now.dim[k][j] : 1;
             out.dim[k][d] = have == 1 ? asked : have;
-            const bool frozen =
-                im->rebind && d == 0 && asked == im->batch; /* the batch, as it was exported */
+            const bool frozen = im->rebind && j >= 0 && now.dim[0][j] != now.dim[1][j] &&
+                                is_frozen(im, now.dim[0][j], asked);
             if (asked != 1 && have != 1 && asked != have && !frozen && !onnx_stopped(im))
                 onnx_refuse(im, "%lld places cannot become %lld", (long long)have, (long long)asked);
         }
-    onnx_give(im, 0, onnx_broadcast(im, x, &out));
+    const uint32_t y = onnx_broadcast(im, x, &out);
+    if (y != EBB_BUILD_NONE && y != x && (now.rank < out.rank || now.dim[0][0] == 1) && !onnx_stopped(im))
+        im->samples.at[y].alike = out.dim[0][0] == im->batch && out.dim[1][0] == im->batch;
+    onnx_give(im, 0, y);
 }
 
 /* x repeated along an axis, which becomes two for that, unless it has one place. */
@@ -92,7 +101,8 @@ static void gather_of_samples(onnx_import *im, uint32_t x, const onnx_shape *sha
     if (onnx_beyond_rank(im, (int64_t)shape->rank + 1) ||
         onnx_beyond_rank(im, (int64_t)shape->rank - 1 + given->rank))
         return;
-    if (given->rank < 1 || given->dim[0][0] % im->batch != 0 || times * ONNX_BATCH_B != shape->dim[1][0])
+    if (given->rank < 1 || given->dim[0][0] % im->batch != 0 || times * ONNX_BATCH_B != shape->dim[1][0] ||
+        im->samples.at[x].before != 1)
         onnx_refuse(im, "places along the batch");
     const double *places = onnx_stopped(im) ? NULL : places_of_sample(im, times, &each);
     if (!places) return;

@@ -3,17 +3,28 @@
 
 #include "onnx/import.h"
 
-/* A frozen batch at the front of a shape that an exporter wrote as numbers becomes N again where only that
- * fits. */
-static void free_batch(const onnx_import *im, onnx_shape *out, const onnx_shape *x) {
-    if (!im->rebind || out->rank == 0 || out->dim[0][0] != out->dim[1][0] || im->batch < 1) return;
-    if (onnx_count(out, 0) == onnx_count(x, 0) && onnx_count(out, 1) == onnx_count(x, 1)) return;
-    if (out->dim[0][0] % im->batch != 0) return;
-    const int64_t times = out->dim[0][0] / im->batch;
-    int64_t larger;
-    if (times < 0 || !ebb_mul_i64(times, ONNX_BATCH_B, &larger)) return;
-    out->dim[0][0] = times * ONNX_BATCH_A;
-    out->dim[1][0] = larger;
+/* Gives the axis that a Reshape leaves open its size, of these counts of elements. */
+static void resolve(onnx_shape *out, uint32_t open, const int64_t count[2]) {
+    for (uint32_t k = 0; k < 2 && open != EBB_NONE; k++) {
+        out->dim[k][open] = 1;
+        const int64_t others = onnx_count(out, k);
+        out->dim[k][open] = others > 0 ? count[k] / others : 0;
+    }
+}
+
+/* Makes N again of a frozen batch in a shape that an exporter wrote as numbers, where that has a place. */
+static bool free_batch(onnx_import *im, uint32_t x, uint32_t open, onnx_shape *out, bool *guessed) {
+    const onnx_shape now = onnx_shape_of(im, x);
+    onnx_shape own = *out;
+    if (!im->rebind || im->batch < 1 || onnx_stopped(im)) return false;
+    int64_t count;
+    if (!ebb_mul_i64(onnx_count(&now, 0) / ONNX_BATCH_A, im->batch, &count)) return false;
+    for (uint32_t d = 0; d < own.rank; d++)
+        if (own.dim[0][d] != own.dim[1][d]) return false;
+    resolve(&own, open, (int64_t[]){count, count});
+    if (!onnx_samples_find(im, x, &own, open, guessed)) return false;
+    *out = own;
+    return true;
 }
 
 static void reshape(onnx_import *im) {
@@ -33,18 +44,12 @@ static void reshape(onnx_import *im) {
                 out.dim[k][d] = now.dim[k][d];
             if (at[k][d] < 0) open = d;
         }
-    if (open != EBB_NONE) {
-        if (open != 0 && out.dim[0][0] == out.dim[1][0] && im->rebind && out.dim[0][0] == im->batch &&
-            now.rank > 0 && now.dim[0][0] != now.dim[1][0])
-            out.dim[0][0] = ONNX_BATCH_A, out.dim[1][0] = ONNX_BATCH_B;
-        for (uint32_t k = 0; k < 2; k++) {
-            out.dim[k][open] = 1;
-            const int64_t others = onnx_count(&out, k);
-            out.dim[k][open] = others > 0 ? onnx_count(&now, k) / others : 0;
-        }
-    }
-    free_batch(im, &out, &now);
-    onnx_give(im, 0, onnx_reshape(im, x, &out));
+    bool guessed = false;
+    if (!free_batch(im, x, open, &out, &guessed))
+        resolve(&out, open, (int64_t[]){onnx_count(&now, 0), onnx_count(&now, 1)});
+    const uint32_t y = onnx_reshape(im, x, &out);
+    if (guessed) onnx_samples_guess(im, y);
+    onnx_give(im, 0, y);
 }
 
 static void flatten(onnx_import *im) {
@@ -113,7 +118,8 @@ static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_sh
     onnx_shape shape = onnx_shape_of(im, x);
     const bool one = shape.rank == other->rank && shape.rank > 1 && shape.dim[0][0] == 1 &&
                      shape.dim[1][0] == 1,
-               frozen = im->rebind && (im->batch == 1 || onnx_operand(im, i)->kind != ONNX_GRAPH);
+               given = onnx_operand(im, i)->kind != ONNX_GRAPH || x != onnx_in(im, i),
+               frozen = im->rebind && (im->batch == 1 || given);
     if (axis == 0 || !frozen || !one || !onnx_is_real(im, x) || other->dim[0][0] == other->dim[1][0])
         return x;
     for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = other->dim[k][0];

@@ -90,7 +90,8 @@ static double *sample_places(onnx_import *im, const tuples *t, const double *at,
 static void gather_of_samples(onnx_import *im, uint32_t x, const tuples *t) {
     int64_t n;
     const double *at = onnx_fixed(im, 1, &n);
-    if (!at || t->batch > 0 || t->n < 2 || t->lead.rank < 1 || t->lead.dim[0][0] != im->batch) {
+    if (!at || t->batch > 0 || t->n < 2 || t->lead.rank < 1 || t->lead.dim[0][0] != im->batch ||
+        t->x.dim[0][0] != ONNX_BATCH_A) {
         onnx_refuse(im, "places along the batch");
         return;
     }
