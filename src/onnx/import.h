@@ -71,6 +71,7 @@ enum { ONNX_MAX_REFUSALS = 4096 };
 typedef struct onnx_samples {
     int64_t before; /* places of its axis with N before the samples: [before,N,behind]; 0: not known */
     bool guessed;   /* the axis is one of several that a batch of 1 may have been in */
+    bool numbered;  /* tuples whose first number is the sample's own */
     bool alike;     /* one place was expanded to as many, along the first axis, as the file has samples */
 } onnx_samples;
 
@@ -244,6 +245,10 @@ void onnx_loss_add(onnx_import *im, uint32_t output);
 /* Operand i; of one that was made for the batch of a file, and is the same for each sample, the first
  * sample's where `other`, of as many axes, has N samples. */
 uint32_t onnx_in_beside(onnx_import *im, uint32_t i, const onnx_shape *other);
+/* The numbers 0, 1, ... of N samples for operand 0 of a Concat along the last axis that only GatherND
+ * reads, where the file has them of its own batch; EBB_BUILD_NONE: it has not. other: the shape of the
+ * operand with N. */
+uint32_t onnx_sample_numbers(onnx_import *im, uint32_t axis, const onnx_shape *other);
 
 /* ---- samples.c ---- */
 

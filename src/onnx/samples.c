@@ -82,6 +82,11 @@ static onnx_samples after_reshape(const onnx_shape *x, onnx_samples of, const on
     return (onnx_samples){.before = inside ? all / front : 0, .guessed = of.guessed};
 }
 
+/* Whether its rows are taken along the axis, by indices that have samples of their own. */
+static bool is_table(const char *op, const char *attributes, uint32_t axis) {
+    return strcmp(op, "take") == 0 && is_along(attributes, axis);
+}
+
 static bool is_part(const char *op) {
     return strcmp(op, "slice") == 0 || strcmp(op, "strided_slice") == 0;
 }
@@ -101,7 +106,7 @@ static onnx_samples joined(onnx_import *im, const char *op, const uint32_t *in, 
         const onnx_samples of = im->samples.at[in[i]];
         const uint32_t a = axis_of(&x);
         out.guessed |= of.guessed;
-        if (a == x.rank) continue;
+        if (a == x.rank || (i == 0 && !of.guessed && is_table(op, attributes, a))) continue;
         const bool stays =
             a < x.rank && b < y->rank && x.dim[0][a] == y->dim[0][b] && x.dim[1][a] == y->dim[1][b];
         apart = apart && stays && keeps_apart(op, i, attributes, a, x.rank);

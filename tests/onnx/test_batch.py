@@ -58,6 +58,25 @@ def repeated(batch):
 SAME = [(f"{heads} heads of {places} places, {batch} samples", attention(batch, heads, places), batch, places)
         for batch in (1, 2, 3) for heads in (1, 2) for places in (1, 2, 3) if batch > 1 or places > 1]
 SAME += [(f"{what}, {batch} samples", make(batch), batch, PLACES) for batch in (1, 2) for what, make in (("a token", token), ("Expand of the second axis", repeated))]
+
+
+def picked(batch):
+    """As CLIP finds a text's last token: by tuples of the sample's own number and a computed place."""
+    known = [tensor("own", [batch, 1], range(batch)), dims("last", -1), dims("split", batch, PLACES, 2, 2), dims("joined", 2 * batch, PLACES, 2), dims("back", batch, PLACES, FEATURES)]
+    nodes = [node("ReduceMax", ["x"], "m", axes=[2], keepdims=0), node("ArgMax", ["m"], "i", axis=1, keepdims=0), node("Unsqueeze", ["i", "last"], "u"),
+             node("Concat", ["own", "u"], "t", axis=-1), node("Reshape", ["x", "split"], "s"), turned("s", "h", 0, 2, 1, 3), node("Reshape", ["h", "joined"], "j"),
+             node("Softmax", ["j"], "p", axis=1), node("Reshape", ["p", "parted"], "q"), turned("q", "r", 0, 2, 1, 3), node("Reshape", ["r", "back"], "b"), node("GatherND", ["b", "t"], "y")]
+    return model(nodes, [*known, dims("parted", batch, 2, PLACES, 2)], [batch, PLACES, FEATURES], [batch, FEATURES])
+
+
+def elements(batch):
+    """As RoBERTa finds the kinds of tokens: in rows that are alike."""
+    nodes = [node("ArgMax", ["x"], "i", axis=2, keepdims=0), node("GatherElements", ["k", "i"], "g", axis=1), node("Unsqueeze", ["g", "last"], "u"), node("Add", ["x", "u"], "y")]
+    known = [tensor("k", [batch, 5], [0.5, -1.0, 2.0, 3.0, 4.0] * batch, floats=True), dims("last", -1)]
+    return model(nodes, known, [batch, PLACES, FEATURES], [batch, PLACES, FEATURES])
+
+
+SAME += [(f"{what}, {batch} samples", make(batch), batch, PLACES) for batch in (1, 2) for what, make in (("tuples of the sample's own", picked), ("elements of rows alike", elements))]
 SAME.append(("a mask of places", attention(1, 2, mask=tensor("mask", [3, 3], [0.0, -9.0, -9.0, 0.0, 0.0, -9.0, 0.0, 0.0, 0.0], floats=True)), 1, PLACES))
 
 
@@ -83,6 +102,10 @@ ROWS = [
     ("one of the samples", shaped(1, node("Gather", ["x", "first"], "g"), node("Add", ["x", "g"], "y")), "input f32[1,3,4]"),
     ("rows by known places", shaped(2, turned("x", "t", 1, 0, 2), node("Reshape", ["t", "rows"], "r"), node("Gather", ["r", "twice"], "g"), node("Reshape", ["g", "back"], "y")), "input f32[2,3,4]"),
     ("tuples of rows", shaped(1, node("Reshape", ["x", "rows"], "r"), node("GatherND", ["r", "pair"], "g"), node("Mul", ["x", "g"], "y")), "input f32[1,3,4]"),
+    ("own numbers of another tensor", model([node("ArgMax", ["x"], "i", axis=1, keepdims=1), node("Concat", ["own", "i"], "t", axis=1), node("GatherND", ["k", "t"], "y")],
+                                            [tensor("own", [2, 1], [0, 1]), weights("k", 2, 3)], [2, 3], [2]), "input f32[2,3]"),
+    ("numbers that are read", model([node("ArgMax", ["x"], "i", axis=1, keepdims=1), node("Concat", ["own", "i"], "t", axis=1), node("Cast", ["t"], "y", to=1)],
+                                    [tensor("own", [2, 1], [0, 1])], [2, 3], [2, 2]), "input f32[2,3]"),
     # Two samples: a third of both is of no sample.
     ("taken apart", model([node("Reshape", ["x", "s"], "r"), node("Softmax", ["r"], "p", axis=1), node("Reshape", ["p", "b"], "y")], [dims("s", 3, 4), dims("b", 2, 6)], [2, 6], [2, 6]), "input f32[2,6]"),
     ("an open axis", shaped(2, turned("x", "t", 1, 0, 2), turned("t", "u", 1, 0, 2), node("Reshape", ["u", "open"], "y"), out=[2, 12]), "reshape %u shape=[N,12]"),

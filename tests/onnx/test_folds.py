@@ -240,7 +240,7 @@ ROWS += [
     ("a choice alike for each sample", model([node("Cast", ["k"], "c", to=9), node("Where", ["c", "x", "half"], "y")], [tensor("k", [2, 2], [1, 0] * 2), HALF], [2, 2], [2, 2]), "input f32[N,2]"),
     ("joined with each sample", model([node("Concat", ["k", "x"], "y", axis=1)], [tensor("k", [1, 2], [1.0, 2.0], floats=True)], [1, 3], [1, 5]), "%y = broadcast_to %k shape=[N,2]\n%y.1 = concat %y, %x axis=1"),
     ("computed and joined", model([node("Neg", ["k"], "n"), node("Concat", ["n", "x"], "y", axis=1)], [tensor("k", [1, 2], [1.0, 2.0], floats=True)], [1, 3], [1, 5]), "%y = broadcast_to %n shape=[N,2]"),
-    ("samples' numbers", model([node("ArgMax", ["x"], "a", axis=1, keepdims=1), node("Concat", ["k", "a"], "i", axis=1), node("GatherND", ["x", "i"], "y")], [tensor("k", [1, 1], [0])], [1, 3], [1]), "input f32[1,3]"),
+    ("samples' numbers", model([node("ArgMax", ["x"], "a", axis=1, keepdims=1), node("Concat", ["k", "a"], "i", axis=1), node("GatherND", ["x", "i"], "y")], [tensor("k", [1, 1], [0])], [1, 3], [1]), "%i.1 = reshape %i shape=[N,1]\n%i.2 = concat %i.1, %a.1 axis=1"),
     ("all places of two samples", model([node("Reshape", ["x", "s"], "f"), node("Gather", ["f", "i"], "y")], [tensor("s", [1], [-1]), tensor("i", [2, 3], range(6))], [2, 3], [2, 3]), "%y = reshape %f shape=[N,3]\noutput %y"),
     ("some places of two samples", model([node("Reshape", ["x", "s"], "f"), node("Gather", ["f", "i"], "y")], [tensor("s", [1], [-1]), tensor("i", [2, 2], [2, 0, 5, -3])], [2, 3], [2, 2]),
      "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\noutput %y.2"),

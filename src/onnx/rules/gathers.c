@@ -52,12 +52,27 @@ static uint32_t among_all(onnx_import *im, uint32_t i, const onnx_shape *x, uint
     return either(im, is_one, sum, number(im, i, INT32_MIN));
 }
 
+/* Operand 0; a table of the file that is the same for each of its samples becomes one for each of N. */
+static uint32_t of_each_sample(onnx_import *im, const onnx_shape *indices) {
+    const uint32_t x = onnx_in_beside(im, 0, indices);
+    onnx_shape shape = onnx_shape_of(im, x);
+    if (!im->rebind || onnx_stopped(im) || onnx_operand(im, 0)->kind == ONNX_GRAPH) return x;
+    const bool one =
+        shape.rank > 1 && shape.rank == indices->rank && shape.dim[0][0] == 1 && shape.dim[1][0] == 1;
+    if (!one || onnx_operand(im, 0)->shape.dim[0][0] != im->batch || indices->dim[0][0] != ONNX_BATCH_A)
+        return x;
+    for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = indices->dim[k][0];
+    return onnx_broadcast(im, x, &shape);
+}
+
 /* As many places as the indices have along their axis: of one `pick` does it; of more all of x are counted
  * through. */
 static void gather_elements(onnx_import *im) {
     char text[16];
-    const uint32_t x = onnx_in(im, 0), i = onnx_in(im, 1);
-    const onnx_shape shape = onnx_shape_of(im, x), out = onnx_shape_of(im, i);
+    const uint32_t i = onnx_in(im, 1);
+    const onnx_shape out = onnx_shape_of(im, i);
+    const uint32_t x = of_each_sample(im, &out);
+    const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), shape.rank);
     if (!onnx_stopped(im) && out.rank != shape.rank)
         onnx_refuse(im, "indices of rank %u of an operand of rank %u", out.rank, shape.rank);

@@ -135,13 +135,18 @@ static void concat(onnx_import *im) {
     }
     onnx_shape shape = {.rank = 0};
     for (uint32_t i = 0; i < n; i++) {
-        const onnx_shape each = onnx_shape_of(im, onnx_in(im, i));
+        const onnx_value *v = onnx_operand(im, i);
+        const onnx_shape each = v->kind == ONNX_GRAPH ? onnx_shape_of(im, v->id) : v->shape;
         if (i == 0 || (each.rank > 0 && each.dim[0][0] != each.dim[1][0])) shape = each;
     }
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 1), shape.rank);
-    for (uint32_t i = 0; i < n && !onnx_stopped(im); i++) in[i] = joined(im, i, axis, &shape);
+    const uint32_t numbers = onnx_sample_numbers(im, axis, &shape);
+    for (uint32_t i = 0; i < n && !onnx_stopped(im); i++)
+        in[i] = i == 0 && numbers != EBB_BUILD_NONE ? numbers : joined(im, i, axis, &shape);
     if (onnx_stopped(im)) return;
-    onnx_give(im, 0, onnx_concat(im, in, n, axis));
+    const uint32_t y = onnx_concat(im, in, n, axis);
+    if (numbers != EBB_BUILD_NONE && !onnx_stopped(im)) im->samples.at[y].numbered = true;
+    onnx_give(im, 0, y);
 }
 
 static void split(onnx_import *im) {

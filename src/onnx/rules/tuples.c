@@ -120,6 +120,9 @@ static void gather_nd(onnx_import *im) {
         return;
     }
     t.in = onnx_in(im, 1);
+    if (onnx_stopped(im)) return;
+    const bool own = t.batch == 0 && t.x.dim[0][0] == ONNX_BATCH_A && t.x.dim[1][0] == ONNX_BATCH_B;
+    if (im->samples.at[t.in].numbered && !own) onnx_refuse(im, "places along the batch");
     onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, line = {.rank = 1}, out = t.lead;
     for (uint32_t k = 0; k < 2; k++) {
         for (uint32_t d = 0; d < t.x.rank; d++) rows.dim[k][d >= t.batch + t.n] *= t.x.dim[k][d];
@@ -131,7 +134,12 @@ static void gather_nd(onnx_import *im) {
     rows.rank = t.batch + t.n < t.x.rank ? 2 : 1;
     const uint32_t numbers = onnx_broadcast(im, tuple_numbers(im, &t), &t.lead);
     const uint32_t in[2] = {onnx_reshape(im, x, &rows), onnx_reshape(im, numbers, &line)};
-    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "take", in, 2, "axis=0"), &out));
+    if (onnx_stopped(im)) return;
+    const bool guessed = im->samples.at[t.in].numbered && im->samples.at[x].guessed && in[0] != x;
+    if (guessed) im->samples.at[in[0]].guessed = false; /* each takes its own places */
+    const uint32_t y = onnx_reshape(im, onnx_op(im, "take", in, 2, "axis=0"), &out);
+    if (guessed) onnx_samples_guess(im, y);
+    onnx_give(im, 0, y);
 }
 
 /* ---- ScatterND: rows of x and of the updates, one behind the other, of which each place takes one ---- */
