@@ -1,5 +1,7 @@
 /* initial: a tensor of the file, or known numbers, as an operand: declared when first read, with what it
  * starts from. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "onnx/emit.h"
@@ -59,6 +61,14 @@ static bool uniform(const onnx_value *v, int64_t count) {
     return count > 0 && number(v, 0) - number(v, 0) == 0;
 }
 
+/* Whether an infinite number is among the first ones, as in a mask: by none is anything trained. */
+static bool has_infinity(const onnx_value *v, int64_t count) {
+    enum { FIRST = 1 << 16 };
+    for (int64_t i = 0; i < count && i < FIRST; i++)
+        if (fabs(number(v, i)) > DBL_MAX) return true;
+    return false;
+}
+
 bool onnx_is_uniform(const onnx_value *v) {
     return uniform(v, onnx_count(&v->shape, 0));
 }
@@ -88,9 +98,9 @@ static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) 
     onnx_initial initial = {.row = {.dtype = kept, .rank = v->shape.rank, .bytes = count * bytes}};
     for (uint32_t d = 0; d < v->shape.rank; d++) initial.row.dim[d] = v->shape.dim[0][d];
     initial.data = bytes_of(im, v, count, dtype, bytes);
-    const uint32_t id = initial.data
-                            ? onnx_declare(im, table || dtype[0] != 'f' ? "state" : word, v->name, type, 0)
-                            : EBB_BUILD_NONE;
+    const bool fixed = table || dtype[0] != 'f' || has_infinity(v, count);
+    const uint32_t id =
+        initial.data ? onnx_declare(im, fixed ? "state" : word, v->name, type, 0) : EBB_BUILD_NONE;
     if (id == EBB_BUILD_NONE) return id;
     initial.row.name = im->id_name.at[id];
     if (!EBB_PUSH(im->env, &im->initial, initial))

@@ -236,6 +236,7 @@ ROWS += [
     ("a constant that is none", model([node("Constant", [], "w", value=FOURS), node("Add", ["x", "w"], "y")], [], ["N", 4, 4], ["N", 4, 4]), "%w = state f32[4,4]"),
     ("many constants", model([node("Constant", [], "w", value=tensor("", [1, 5000], [float(i) for i in range(5000)], floats=True)), node("Add", ["x", "w"], "y")], [], ["N", 5000], ["N", 5000]), "%w = state f32[1,5000]"),
     ("alike for each sample", model([node("Add", ["x", "k"], "y")], [tensor("k", [2, 2], [1.0, 2.0] * 2, floats=True)], [2, 2], [2, 2]), "%y = slice %k axis=0 begin=0 size=1\n%y.1 = add %x, %y"),
+    ("a mask", model([node("Add", ["x", "k"], "y")], [tensor("k", [2, 2], [0.0, float("-inf"), 0.0, 0.0], floats=True)], ["N", 2, 2], ["N", 2, 2]), "%k = state f32[2,2]"),
     ("not alike", model([node("Add", ["x", "k"], "y")], [tensor("k", [2, 2], [1.0, 2.0, 1.0, 3.0], floats=True)], [2, 2], [2, 2]), "input f32[2,2]"),
     ("a choice alike for each sample", model([node("Cast", ["k"], "c", to=9), node("Where", ["c", "x", "half"], "y")], [tensor("k", [2, 2], [1, 0] * 2), HALF], [2, 2], [2, 2]), "input f32[N,2]"),
     ("joined with each sample", model([node("Concat", ["k", "x"], "y", axis=1)], [tensor("k", [1, 2], [1.0, 2.0], floats=True)], [1, 3], [1, 5]), "%y = broadcast_to %k shape=[N,2]\n%y.1 = concat %y, %x axis=1"),
