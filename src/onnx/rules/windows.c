@@ -147,6 +147,38 @@ static uint32_t recounted(onnx_import *im, uint32_t mean, const onnx_shape *shap
     return at ? onnx_op2(im, "mul", mean, onnx_table(im, ONNX_FLOAT, &table, at)) : EBB_BUILD_NONE;
 }
 
+/* Every stride-th place along an axis from `begin` on, n of them. */
+static uint32_t places_from(onnx_import *im, uint32_t x, uint32_t axis, int64_t begin, int64_t n,
+                            int64_t stride) {
+    onnx_shape shape = onnx_shape_of(im, x);
+    char text[ONNX_SHAPE_TEXT];
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    shape.dim[0][axis] = shape.dim[1][axis] = n;
+    return onnx_op1(im, "strided_slice", x, "begin=[0,0,%lld,%lld] size=%s step=[1,1,%lld,%lld]",
+                    axis == 2 ? (long long)begin : 0, axis == 3 ? (long long)begin : 0,
+                    onnx_shape_text(im, &shape, text), axis == 2 ? (long long)stride : 1,
+                    axis == 3 ? (long long)stride : 1);
+}
+
+/* The largest in each window whose places are apart: along one axis, then along the other. */
+static uint32_t largest_apart(onnx_import *im, uint32_t x, onnx_window *w) {
+    w->even = false;
+    x = onnx_window_pad(im, x, w, -DBL_MAX);
+    for (uint32_t d = 0; d < 2; d++) {
+        const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
+        const int64_t n = (onnx_shape_of(im, x).dim[0][2 + d] - reach) / w->stride[d] + 1;
+        if (w->kernel[d] > 64) onnx_refuse(im, "a kernel of %lld with dilations", (long long)w->kernel[d]);
+        if (onnx_shape_of(im, x).dim[0][2 + d] < reach) onnx_refuse(im, "a window larger than its picture");
+        uint32_t most = EBB_BUILD_NONE;
+        for (int64_t i = 0; i < w->kernel[d] && !onnx_stopped(im); i++) {
+            const uint32_t part = places_from(im, x, 2 + d, i * w->dilation[d], n, w->stride[d]);
+            most = i == 0 ? part : onnx_op2(im, "maximum", most, part);
+        }
+        x = most;
+    }
+    return x;
+}
+
 static void pool(onnx_import *im) {
     const bool max = strcmp(im->node->op, "MaxPool") == 0;
     const bool counted = onnx_attr_int(im, "count_include_pad", 0) != 0;
@@ -154,8 +186,13 @@ static void pool(onnx_import *im) {
     uint32_t x = onnx_in(im, 0);
     if (!onnx_window_read(im, x, NULL, false, &w)) return;
     if (onnx_wants(im, 1)) onnx_refuse(im, "its second result, the places, is read");
-    if (w.dilation[0] != 1 || w.dilation[1] != 1) onnx_refuse(im, "dilations");
+    const bool apart = w.dilation[0] != 1 || w.dilation[1] != 1;
+    if (apart && !max) onnx_refuse(im, "dilations");
     x = onnx_window_widen(im, x, &w);
+    if (apart) {
+        onnx_give(im, 0, onnx_window_narrow(im, largest_apart(im, x, &w), &w));
+        return;
+    }
     const onnx_shape shape = onnx_shape_of(im, x);
     x = onnx_window_pad(im, x, &w, max ? -DBL_MAX : 0);
     uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
