@@ -87,8 +87,9 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_rekey(ebb_trace *trace, const void *key
  * no plan fits; the error names the smallest budget that does. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned,
                                              uint32_t n_returned);
-/* Ends a call that failed: its assignments are undone, and the recording is as it was before. Tensors that
- * it made and that have no bytes never get any: reading one is EBB_USAGE. */
+/* Ends a call that failed: its assignments are undone, and the recording is as it was before; so are the
+ * draws, if no op has run. Tensors that it made and that have no bytes never get any: reading one is
+ * EBB_USAGE. */
 EBB_API void ebb_trace_abort(ebb_trace *trace);
 /* Between these two, ops of the call run at once and are not recorded; their results are inputs of the ops
  * that follow. Nests. */

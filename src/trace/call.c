@@ -174,6 +174,9 @@ static void take_back(ebb_trace *trace) {
 void ebb_trace_abort(ebb_trace *trace) {
     if (!trace->calling) return;
     take_back(trace);
+    /* A call that was refused before any op ran is as if it had never been made. */
+    const bool ran = trace->mode == EBB_CALL_EAGER || trace->segment > 0;
+    if (!ran && trace->eager->seed == trace->seed) trace->eager->draws = trace->drawn;
     ebb_recorded *made = trace->is_new ? trace->now : NULL;
     forget(trace);
     ebb_recorded_destroy(made);

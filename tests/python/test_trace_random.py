@@ -12,7 +12,7 @@ import numpy as np
 
 import ebb.functional as F
 import ebb.optimizer as optim
-from ebb import Parameter, random, tensor
+from ebb import OverBudget, Parameter, random, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import exclude_from_trace, trace
 
@@ -122,6 +122,16 @@ class Drawn(unittest.TestCase):
                     np.testing.assert_array_equal(a, b, f"program {seed}, {options}, array {i}")
                 runs += f.facts()["n_runs"]
         self.assertGreater(runs, PROGRAMS * CALLS)  # programs did it, and not op by op
+
+    def test_a_refused_call_draws_nothing(self):
+        x, drawn = tensor(np.ones((64, 64))), []
+        step = trace(lambda x: F.exp(F.dropout(x, 0.5, True)), symbolic=True, budget=1)
+        for refused in (False, True):
+            random.seed(5)
+            if refused:
+                self.assertRaises(OverBudget, step, x)
+            drawn.append(F.dropout(x, 0.5, True).numpy())
+        np.testing.assert_array_equal(*drawn)
 
 
 if __name__ == "__main__":
