@@ -266,6 +266,7 @@ ROWS += [
     ("places of each sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 2, 2], [0, 3, 0, 0, 1, -1, 1, 0])], [2, 4], [2, 2]), "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\n"),
     ("places of another sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [2, 1, 2], [0, 3, 0, 3])], [2, 4], [2, 1]), "input f32[2,4]"),
     ("places of one sample", model([node("GatherND", ["x", "i"], "y")], [tensor("i", [1, 1], [0])], ["N", 4], [1, 4]), "!y (GatherND): places along the batch"),
+    ("tuples of more numbers than there are", model([node("GatherND", ["x", "i"], "y", batch_dims=1)], [tensor("i", [0, *[1] * 6, 2**63 - 1], [])], [2] * 8, [2, 2]), f"!tuples of {2**63 - 1} indices behind 1 axes of 8"),
 ]
 
 wrong = []

@@ -16,8 +16,8 @@ static bool tuples_read(onnx_import *im, uint32_t x, tuples *t) {
     t->lead = i;
     t->lead.rank = i.rank > 0 ? i.rank - 1 : 0;
     const int64_t n = i.rank > 0 ? i.dim[0][t->lead.rank] : 0;
-    if (n < 1 || n != i.dim[1][t->lead.rank] || batch < 0 || batch > t->lead.rank ||
-        n + batch > t->x.rank) {
+    if (n < 1 || n != i.dim[1][t->lead.rank] || batch < 0 || batch > t->lead.rank || batch > t->x.rank ||
+        n > t->x.rank - batch) {
         onnx_refuse(im, "tuples of %lld indices behind %lld axes of %u", (long long)n, (long long)batch,
                     t->x.rank);
         return false;
@@ -123,6 +123,7 @@ static void gather_nd(onnx_import *im) {
     if (onnx_stopped(im)) return;
     const bool own = t.batch == 0 && t.x.dim[0][0] == ONNX_BATCH_A && t.x.dim[1][0] == ONNX_BATCH_B;
     if (im->samples.at[t.in].numbered && !own) onnx_refuse(im, "places along the batch");
+    if (onnx_stopped(im)) return;
     onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, line = {.rank = 1}, out = t.lead;
     for (uint32_t k = 0; k < 2; k++) {
         for (uint32_t d = 0; d < t.x.rank; d++) rows.dim[k][d >= t.batch + t.n] *= t.x.dim[k][d];
