@@ -74,11 +74,14 @@ static bool constant_of_shape(onnx_import *im) {
     if (onnx_beyond_rank(im, n)) return true;
     onnx_shape shape = {.rank = (uint32_t)n};
     for (uint32_t k = 0; k < 2; k++)
-        for (uint32_t d = 0; d < shape.rank; d++)
-            shape.dim[k][d] = size[k][d] >= 0 && size[k][d] < 0x1p40 ? (int64_t)size[k][d] : -1;
+        for (uint32_t d = 0; d < shape.rank; d++) {
+            if (!(size[k][d] >= 0 && size[k][d] < 0x1p40)) /* two of them may have a product above 0 */
+                return onnx_refuse(im, "axis %u of %g places", d, size[k][d]), true;
+            shape.dim[k][d] = (int64_t)size[k][d];
+        }
     const int64_t count = onnx_count(&shape, 0);
     const onnx_shape other = shape;
-    if (count < 0) return onnx_refuse(im, "a shape below 0"), true;
+    if (count < 0 || onnx_count(&other, 1) < 0) return onnx_refuse(im, "too many places"), true;
     const int32_t type = a && a->tensor ? a->tensor->type : ONNX_FLOAT;
     if (count > 0 && (count != onnx_count(&other, 1) || !onnx_fold_is_small(im, count))) {
         double *one = onnx_folded(im, 1);
