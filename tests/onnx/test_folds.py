@@ -269,6 +269,7 @@ ROWS += [
     ("tuples of more numbers than there are", model([node("GatherND", ["x", "i"], "y", batch_dims=1)], [tensor("i", [0, *[1] * 6, 2**63 - 1], [])], [2] * 8, [2, 2]), f"!tuples of {2**63 - 1} indices behind 1 axes of 8"),
     *((f"a shape below 0, {sizes}", beside([node("ConstantOfShape", ["s"], "k", value=tensor("", [1], [7])), node("Concat", ["k", "k"], "d", axis=axis), node("Size", ["d"], "c")], [tensor("s", [len(sizes)], sizes)]), words)
       for sizes, axis, words in (([-1, 1, -1, 1], 3, "!k (ConstantOfShape): axis 0 of -1 places"), ([1 << 40, 1 << 40], 1, "!k (ConstantOfShape): axis 0 of 1.09951e+12 places"), ([-1, -5], 0, "!k (ConstantOfShape): axis 0 of -1 places"))),
+    ("no tuples of 2^40 samples", graph([node("GatherND", ["x", "i"], "y")], [tensor("i", [1 << 40, 0, 2], [])], [port("x", [1 << 40, 4])], [port("y", [1 << 40, 0])]), "!y (GatherND): "),
 ]
 
 wrong = []

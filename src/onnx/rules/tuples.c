@@ -69,7 +69,8 @@ static uint32_t tuple_numbers(onnx_import *im, const tuples *t) {
 /* Known tuples of a batch that was exported as a number: those of each sample name its own places, alike
  * for all. Their places behind the first axis. */
 static double *sample_places(onnx_import *im, const tuples *t, const double *at, int64_t each) {
-    double *places = onnx_folded(im, each);
+    if (each < 1) onnx_refuse(im, "no places");
+    double *places = each < 1 ? NULL : onnx_folded(im, each);
     for (int64_t b = 0; places && b < t->lead.dim[0][0]; b++)
         for (int64_t i = 0; i < each; i++) {
             const double *tuple = at + (b * each + i) * t->n;
