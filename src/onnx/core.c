@@ -122,7 +122,9 @@ bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t other
     if (given && a->n_ints != n) onnx_refuse(im, "%s has %u numbers, not %u", name, a->n_ints, n);
     for (uint32_t i = 0; i < n; i++) {
         out[i] = given && i < a->n_ints ? a->ints[i] : otherwise;
-        if (out[i] < 0 || out[i] > INT32_MAX) onnx_refuse(im, "%s=%lld", name, (long long)out[i]);
+        if (out[i] >= 0 && out[i] <= INT32_MAX) continue;
+        onnx_refuse(im, "%s=%lld", name, (long long)out[i]);
+        out[i] = otherwise; /* some are added up before the rule ends */
     }
     return given;
 }

@@ -270,6 +270,9 @@ ROWS += [
     *((f"a shape below 0, {sizes}", beside([node("ConstantOfShape", ["s"], "k", value=tensor("", [1], [7])), node("Concat", ["k", "k"], "d", axis=axis), node("Size", ["d"], "c")], [tensor("s", [len(sizes)], sizes)]), words)
       for sizes, axis, words in (([-1, 1, -1, 1], 3, "!k (ConstantOfShape): axis 0 of -1 places"), ([1 << 40, 1 << 40], 1, "!k (ConstantOfShape): axis 0 of 1.09951e+12 places"), ([-1, -5], 0, "!k (ConstantOfShape): axis 0 of -1 places"))),
     ("no tuples of 2^40 samples", graph([node("GatherND", ["x", "i"], "y")], [tensor("i", [1 << 40, 0, 2], [])], [port("x", [1 << 40, 4])], [port("y", [1 << 40, 0])]), "!y (GatherND): "),
+    ("numbers joined beyond all sizes", beside([node("Concat", ["k", "k"], "d", axis=1), node("Size", ["d"], "c")], [tensor("k", [0, 2**63 - 1], [])]), "!d (Concat): k is of rank 2 and has 0 elements"),
+    ("strides beyond all sizes", beside([node("Unsqueeze", ["k", "a"], "d"), node("Size", ["d"], "c")], [tensor("k", [0, 2**63 - 1, 2**63 - 1], []), tensor("a", [1], [0])]), "!d (Unsqueeze): k is of rank 3 and has 0 elements"),
+    ("pads beyond all sizes", model([node("MaxPool", ["x"], "y", kernel_shape=[2], pads=[2**63 - 1, 1])], [], ["N", 2, 4], ["N", 2, 4]), f"!y (MaxPool): pads={2**63 - 1}"),
 ]
 
 wrong = []

@@ -59,6 +59,7 @@ static bool joined_shape(onnx_import *im, uint32_t *axis, onnx_shape *out) {
         onnx_shape rest = v->shape;
         if (rest.rank != out->rank) return false;
         for (uint32_t k = 0; k < 2; k++) {
+            if (rest.dim[k][*axis] > INT64_MAX - out->dim[k][*axis]) return false;
             out->dim[k][*axis] += rest.dim[k][*axis];
             rest.dim[k][*axis] = out->dim[k][*axis];
         }

@@ -87,9 +87,10 @@ static bool cut(walk *w, uint32_t d, double begin, double end, double step) {
     begin = fmin(fmax(begin < 0 ? begin + size : begin, 0), step < 0 ? size - 1 : size);
     end = fmin(fmax(end < 0 ? end + size : end, least), size);
     const int64_t n = onnx_whole(ceil((end - begin) / step));
+    if (!(fabs(step) >= 1 && fabs(step) <= size)) return false; /* a stride that fits */
     w->from += (int64_t)begin * w->stride[d];
     w->stride[d] *= onnx_whole(step);
-    return fabs(step) >= 1 && fabs(step) <= size && set(w, d, n);
+    return set(w, d, n);
 }
 
 static bool slice(onnx_import *im, const onnx_value *v, walk *w) {
@@ -149,6 +150,7 @@ static bool expand(onnx_import *im, const onnx_value *v, walk *w) {
 bool onnx_fold_moved(onnx_import *im, const onnx_value *v) {
     const char *op = im->node->op;
     walk w = {.from = 0};
+    if (onnx_count(&v->shape, 0) < 1) return false; /* sizes beside a 0 have no strides that fit */
     const bool done = strcmp(op, "Reshape") == 0     ? reshape(im, v, &w)
                       : strcmp(op, "Transpose") == 0 ? transpose(im, v, &w)
                       : strcmp(op, "Slice") == 0     ? slice(im, v, &w)
