@@ -273,6 +273,7 @@ ROWS += [
     ("numbers joined beyond all sizes", beside([node("Concat", ["k", "k"], "d", axis=1), node("Size", ["d"], "c")], [tensor("k", [0, 2**63 - 1], [])]), "!d (Concat): k is of rank 2 and has 0 elements"),
     ("strides beyond all sizes", beside([node("Unsqueeze", ["k", "a"], "d"), node("Size", ["d"], "c")], [tensor("k", [0, 2**63 - 1, 2**63 - 1], []), tensor("a", [1], [0])]), "!d (Unsqueeze): k is of rank 3 and has 0 elements"),
     ("pads beyond all sizes", model([node("MaxPool", ["x"], "y", kernel_shape=[2], pads=[2**63 - 1, 1])], [], ["N", 2, 4], ["N", 2, 4]), f"!y (MaxPool): pads={2**63 - 1}"),
+    ("places of samples among samples", model([node("Transpose", ["x"], "t", perm=[1, 0]), node("MatMul", ["x", "t"], "g"), node("GatherND", ["g", "i"], "y")], [tensor("i", [2, 2], [0, -1, 1, -1])], [2, 4], [2]), "input f32[2,4]"),
 ]
 
 wrong = []

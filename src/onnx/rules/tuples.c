@@ -70,7 +70,9 @@ static uint32_t tuple_numbers(onnx_import *im, const tuples *t) {
  * for all. Their places behind the first axis. */
 static double *sample_places(onnx_import *im, const tuples *t, const double *at, int64_t each) {
     if (each < 1) onnx_refuse(im, "no places");
-    double *places = each < 1 ? NULL : onnx_folded(im, each);
+    for (uint32_t d = 1; d < t->n; d++)
+        if (t->x.dim[0][d] != t->x.dim[1][d]) onnx_refuse(im, "places along the batch");
+    double *places = onnx_stopped(im) ? NULL : onnx_folded(im, each);
     for (int64_t b = 0; places && b < t->lead.dim[0][0]; b++)
         for (int64_t i = 0; i < each; i++) {
             const double *tuple = at + (b * each + i) * t->n;
