@@ -274,6 +274,10 @@ ROWS += [
     ("strides beyond all sizes", beside([node("Unsqueeze", ["k", "a"], "d"), node("Size", ["d"], "c")], [tensor("k", [0, 2**63 - 1, 2**63 - 1], []), tensor("a", [1], [0])]), "!d (Unsqueeze): k is of rank 3 and has 0 elements"),
     ("pads beyond all sizes", model([node("MaxPool", ["x"], "y", kernel_shape=[2], pads=[2**63 - 1, 1])], [], ["N", 2, 4], ["N", 2, 4]), f"!y (MaxPool): pads={2**63 - 1}"),
     ("places of samples among samples", model([node("Transpose", ["x"], "t", perm=[1, 0]), node("MatMul", ["x", "t"], "g"), node("GatherND", ["g", "i"], "y")], [tensor("i", [2, 2], [0, -1, 1, -1])], [2, 4], [2]), "input f32[2,4]"),
+    *((f"{op} of one sample, exported as a number", model([node(op, ["x", "i"], "g", **what), node("Add", ["x", "g"], "y")], [tensor("i", dims, [2])], [1, 3], [1, 3]), "input f32[1,3]")
+      for op, dims, what in (("GatherND", [1, 1, 1], {"batch_dims": 1}), ("GatherElements", [1, 1], {"axis": 1}))),
+    ("draws for one sample, exported as a number", model([node("RandomNormal", [], "r", shape=[1, 3]), node("Add", ["x", "r"], "y")], [], [1, 3], [1, 3]), "input f32[1,3]"),
+    ("draws alike for four samples", model([node("RandomNormal", [], "r", shape=[1, 3]), node("Add", ["x", "r"], "y")], [], [4, 3], [4, 3]), "input f32[N,3]"),
 ]
 
 wrong = []

@@ -25,6 +25,9 @@ static void draw(onnx_import *im) {
     const int32_t type = (int32_t)onnx_attr_int(im, "dtype", ONNX_FLOAT);
     char text[ONNX_SHAPE_TEXT], all[ONNX_SHAPE_TEXT + 2 * EBB_REAL_TEXT + 32], real[2][EBB_REAL_TEXT];
     const onnx_shape shape = shape_drawn(im);
+    if (im->rebind && im->batch > 0 && shape.rank > 0 && shape.dim[0][0] == im->batch &&
+        shape.dim[1][0] == im->batch) /* a sample's own numbers, which all would share */
+        onnx_refuse(im, "draws of the batch");
     if (!onnx_is_f32(type)) onnx_refuse(im, "of %s", onnx_type_name(type));
     if (onnx_stopped(im)) return;
     (void)snprintf(all, sizeof all, "shape=%s %s=%s %s=%s", onnx_shape_text(im, &shape, text),

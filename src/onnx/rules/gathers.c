@@ -83,6 +83,9 @@ static void gather_elements(onnx_import *im) {
         for (uint32_t k = 0; k < 2 && d != axis; k++) {
             one &= out.dim[k][d] == shape.dim[k][d];
             each.dim[k][each.rank] = out.dim[k][d];
+            if (im->rebind && im->batch > 0 && shape.dim[0][d] != shape.dim[1][d] &&
+                out.dim[0][d] == out.dim[1][d])
+                onnx_refuse(im, "places along the batch"); /* the first samples' would be all */
             if (out.dim[k][d] > shape.dim[k][d])
                 onnx_refuse(im, "axis %u: %lld indices of %lld places", d, (long long)out.dim[k][d],
                             (long long)shape.dim[k][d]);

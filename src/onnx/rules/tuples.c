@@ -22,9 +22,12 @@ static bool tuples_read(onnx_import *im, uint32_t x, tuples *t) {
                     t->x.rank);
         return false;
     }
+    for (uint32_t d = 0; d < batch; d++)
+        if (i.dim[0][d] != t->x.dim[0][d] || i.dim[1][d] != t->x.dim[1][d])
+            onnx_refuse(im, "axis %u: tuples of other samples than its operand's", d);
     t->batch = (uint32_t)batch;
     t->n = (uint32_t)n;
-    return !onnx_beyond_rank(im, (int64_t)t->lead.rank + t->x.rank - batch - n);
+    return !onnx_stopped(im) && !onnx_beyond_rank(im, (int64_t)t->lead.rank + t->x.rank - batch - n);
 }
 
 /* The places along axis d of x that the tuples name; *good: which of them are there. The first axis, whose
