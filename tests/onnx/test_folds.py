@@ -278,6 +278,8 @@ ROWS += [
       for op, dims, what in (("GatherND", [1, 1, 1], {"batch_dims": 1}), ("GatherElements", [1, 1], {"axis": 1}))),
     ("draws for one sample, exported as a number", model([node("RandomNormal", [], "r", shape=[1, 3]), node("Add", ["x", "r"], "y")], [], [1, 3], [1, 3]), "input f32[1,3]"),
     ("draws alike for four samples", model([node("RandomNormal", [], "r", shape=[1, 3]), node("Add", ["x", "r"], "y")], [], [4, 3], [4, 3]), "input f32[N,3]"),
+    *((f"the one sample, by {'a constant' if made else 'an initializer'} of {dims}", model([*([constant("i", dims, [0])] if made else []), node("Gather", ["x", "i"], "y", axis=0)], [] if made else [tensor("i", dims, [0])], [1, 3], [*dims, 3]), words)
+      for made in (False, True) for dims, words in (([1], "input f32[N,3]"), ([], "input f32[1,3]"))),
 ]
 
 wrong = []

@@ -130,6 +130,11 @@ static void gather(onnx_import *im) {
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), now.rank);
     const onnx_value *places = onnx_operand(im, 1);
     if (onnx_stopped(im)) return;
+    const bool varies = now.dim[0][axis] != now.dim[1][axis];
+    if (im->rebind && im->batch > 0 && places->kind != ONNX_GRAPH && axis == 0 && varies) {
+        gather_of_samples(im, x, &now, &places->shape);
+        return;
+    }
     if (places->kind == ONNX_FOLDED && onnx_count(&places->shape, 0) == 1) {
         int64_t begin[2];
         onnx_shape out = {.rank = 0};
@@ -146,11 +151,6 @@ static void gather(onnx_import *im) {
             for (uint32_t n = d == axis ? places->shape.rank : 1; n > 0; n--, out.rank++)
                 for (uint32_t k = 0; k < 2; k++) out.dim[k][out.rank] = d == axis ? 1 : now.dim[k][d];
         onnx_give(im, 0, onnx_reshape(im, one, &out));
-        return;
-    }
-    const bool varies = now.dim[0][axis] != now.dim[1][axis];
-    if (im->rebind && im->batch > 0 && places->kind != ONNX_GRAPH && axis == 0 && varies) {
-        gather_of_samples(im, x, &now, &places->shape);
         return;
     }
     char text[16];
