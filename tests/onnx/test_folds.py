@@ -245,6 +245,8 @@ ROWS += [
     ("all places of two samples", model([node("Reshape", ["x", "s"], "f"), node("Gather", ["f", "i"], "y")], [tensor("s", [1], [-1]), tensor("i", [2, 3], range(6))], [2, 3], [2, 3]), "%y = reshape %f shape=[N,3]\noutput %y"),
     ("some places of two samples", model([node("Reshape", ["x", "s"], "f"), node("Gather", ["f", "i"], "y")], [tensor("s", [1], [-1]), tensor("i", [2, 2], [2, 0, 5, -3])], [2, 3], [2, 2]),
      "%y.1 = state i32[2]\n%y.2 = take %y, %y.1 axis=1\noutput %y.2"),
+    ("below each sample", model([node("Concat", ["x", "k"], "c", axis=-2), node("ReduceSum", ["c", "first"], "y", keepdims=0)], [tensor("k", [2, 3], [1.0] * 6, floats=True), tensor("first", [1], [0])], [2, 3], [3]),
+     "%k = param f32[2,3]\n%c = concat %x, %k axis=0\n"),
     ("other places of the second sample", model([node("Reshape", ["x", "s"], "f"), node("Gather", ["f", "i"], "y")], [tensor("s", [1], [-1]), tensor("i", [2, 2], [2, 0, 5, 4])], [2, 3], [2, 2]), "input f32[2,3]"),
     ("a batch that is lost", model([node("ReduceSum", ["x", "s"], "r"), node("Add", ["r", "fours"], "y")], [number("s", 0), FOURS], [4, 4], [4, 4]), "input f32[4,4]"),
     ("joined with two samples", model([node("Concat", ["x", "k"], "y", axis=-1)], [tensor("k", [2, 1], [1.0, 1.0], floats=True)], [2, 3], [2, 4]), "%y.1 = broadcast_to %y shape=[N,1]\n%y.2 = concat %x, %y.1 axis=1"),
