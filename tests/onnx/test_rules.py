@@ -250,6 +250,9 @@ ROWS.append(of_rank_4("A mask of tokens beside scores",
 MINUS = -math.inf
 ROWS.append(("Softmax of masked rows", graph([node("Softmax", ["x0"], "s"), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [1], [0.0], floats=True)],
     [port("x0", [3, 2])], [port("y", [3, 2])]), {"x0": struct.pack("<6f", 0, LN3, 1, MINUS, MINUS, MINUS)}, [[0.25, 0.75, 1, 0, 0, 0]]))
+ROWS.append(("Many that are infinite", graph([node("ConstantOfShape", ["s"], "c", value=tensor("", [1], [MINUS], floats=True)), node("Add", ["x0", "c"], "a"), node("IsInf", ["a"], "i"),
+    node("Cast", ["i"], "f", to=1), node("ReduceMin", ["f", "all"], "y", keepdims=0)], [tensor("s", [2], [300, 300]), tensor("all", [1], [2])], [port("x0", [1, 1, 1])], [port("y", [1, 300])]),
+    {"x0": struct.pack("<f", 1)}, [[1.0] * 300]))
 ROWS.append(of_rank_4("A choice by truth values of rank 4",
     [node("Cast", ["x0"], "a", to=9), node("Reshape", ["a", "shape"], "b"), node("Not", ["b"], "c"), node("Where", ["c", "x1", "all"], "y")],
     [([1, 8], [1, 0, 0, 1, 0, 1, 1, 0]), ([1, 2, 2, 2], [float(n) for n in range(2, 10)])], ([1, 2, 2, 2], [1, 3, 4, 1, 6, 1, 1, 9])))

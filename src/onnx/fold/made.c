@@ -86,13 +86,12 @@ static bool constant_of_shape(onnx_import *im) {
     if (count > 0 && (count != onnx_count(&other, 1) || !onnx_fold_is_small(im, count))) {
         double *one = onnx_folded(im, 1);
         if (one) one[0] = value;
-        const uint32_t like = one && !onnx_is_f32(type)
-                                  ? onnx_table(im, type, &(onnx_shape){.rank = 0}, one)
-                                  : EBB_BUILD_NONE;
+        const bool filled = onnx_is_f32(type) && value - value == 0; /* a fill is finite */
+        const uint32_t like =
+            one && !filled ? onnx_table(im, type, &(onnx_shape){.rank = 0}, one) : EBB_BUILD_NONE;
         if (one)
             onnx_give(im, 0,
-                      onnx_is_f32(type) ? onnx_fill(im, &shape, like, value)
-                                        : onnx_broadcast(im, like, &shape));
+                      filled ? onnx_fill(im, &shape, like, value) : onnx_broadcast(im, like, &shape));
         return true;
     }
     double *at = onnx_folded(im, count);
