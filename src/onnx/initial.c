@@ -118,8 +118,10 @@ uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, cons
     return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &v, "table");
 }
 
-/* Where weights stand. Some exporters write them as constants. */
-static bool is_weight(const char *op, uint32_t i) {
+/* Whether a Constant, as operand i, is a weight: some exporters write weights so. The ones and zeros of a
+ * norm without a scale and a bias are written so, too. */
+static bool is_weight(const onnx_import *im, uint32_t i, const onnx_value *v) {
+    const char *op = im->node->op;
     static const char *const ops[] = {"Conv",
                                       "ConvTranspose",
                                       "Gemm",
@@ -130,6 +132,7 @@ static bool is_weight(const char *op, uint32_t i) {
                                       "PRelu"};
     if (strcmp(op, "MatMul") == 0) return true;
     if (strcmp(op, "Gather") == 0) return i == 0;
+    if (strstr(op, "Normalization") && v->kind == ONNX_FOLDED && onnx_is_uniform(v)) return false;
     for (size_t k = 0; k < EBB_COUNT(ops); k++)
         if (strcmp(op, ops[k]) == 0) return i > 0;
     return false;
@@ -160,7 +163,7 @@ uint32_t onnx_in(onnx_import *im, uint32_t i) {
     if (strcmp(im->node->op, "BatchNormalization") == 0 && i >= 3) return statistics(im, v);
     if (onnx_stopped(im) || v->id != EBB_BUILD_NONE) return v->id;
     const bool constant = v->maker && strcmp(v->maker->op, "Constant") == 0;
-    const bool trained = constant ? is_weight(im->node->op, i) : v->kind == ONNX_INITIAL;
+    const bool trained = constant ? is_weight(im, i, v) : v->kind == ONNX_INITIAL;
     const uint32_t id = declare(im, v, trained ? "param" : "table");
     im->values.at[onnx_names_find(&im->by_name, im->node->in[i])].id = id;
     return id;

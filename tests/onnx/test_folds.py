@@ -189,8 +189,8 @@ ROWS.append(("ConstantOfShape of rank 9", model([node("ConstantOfShape", ["s"], 
 ROWS.append(("OneHot of rank 8", model([node("OneHot", ["x", "d", "v"], "y")], [number("d", 3), tensor("v", [2], [0.0, 1.0], floats=True)], ["N", *NINE[2:]], ["N", 3]), "!y (OneHot): rank 9: at most 8 axes"))
 
 
-def constant(name, dims, values):
-    return node("Constant", [], name, value=tensor("", dims, values))
+def constant(name, dims, values, floats=False):
+    return node("Constant", [], name, value=tensor("", dims, values, floats=floats))
 
 
 ROWS.append(("a leaky part that is 0 of infinity, no NaN", model([node("LeakyRelu", ["x"], "y")], [], ["N", 4], ["N", 4]), "minimum %x, "))
@@ -234,6 +234,10 @@ ROWS += [
     ("one tensor of two names", model([node("Identity", ["fours"], "w"), node("MatMul", ["x", "fours"], "h"), node("MatMul", ["h", "w"], "y")], [FOURS], ["N", 4], ["N", 4]), "%y.1 = reshape %fours"),
     ("a constant that is a weight", model([node("Constant", [], "w", value=FOURS), node("MatMul", ["x", "w"], "y")], [], ["N", 4], ["N", 4]), "%w = param f32[4,4]"),
     ("a constant that is none", model([node("Constant", [], "w", value=FOURS), node("Add", ["x", "w"], "y")], [], ["N", 4, 4], ["N", 4, 4]), "%w = state f32[4,4]"),
+    ("a norm without a scale", model([constant("w", [2], [1.0, 1.0], True), constant("b", [2], [0.0, 0.0], True), node("InstanceNormalization", ["x", "w", "b"], "y")], [], ["N", 2, 3], ["N", 2, 3]),
+     "%w = constant f32[2] fill=1\n%b = constant f32[2] fill=0\n"),
+    ("a norm's scale as a constant", model([constant("w", [2], [1.0, 2.0], True), constant("b", [2], [0.0, 0.5], True), node("InstanceNormalization", ["x", "w", "b"], "y")], [], ["N", 2, 3], ["N", 2, 3]),
+     "%w = param f32[2]\n%b = param f32[2]\n"),
     ("many constants", model([node("Constant", [], "w", value=tensor("", [1, 5000], [float(i) for i in range(5000)], floats=True)), node("Add", ["x", "w"], "y")], [], ["N", 5000], ["N", 5000]), "%w = state f32[1,5000]"),
     ("alike for each sample", model([node("Add", ["x", "k"], "y")], [tensor("k", [2, 2], [1.0, 2.0] * 2, floats=True)], [2, 2], [2, 2]), "%y = slice %k axis=0 begin=0 size=1\n%y.1 = add %x, %y"),
     ("a mask", model([node("Add", ["x", "k"], "y")], [tensor("k", [2, 2], [0.0, float("-inf"), 0.0, 0.0], floats=True)], ["N", 2, 2], ["N", 2, 2]), "%k = state f32[2,2]"),
