@@ -14,7 +14,10 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
     if (strcmp(op, "Pow") == 0) return *out = pow(a, b), true;
     if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
     if (strcmp(op, "Min") == 0) return *out = a < b ? a : b, true;
-    if (strcmp(op, "Clip") == 0) return *out = a < b ? b : a > c ? c : a, true;
+    if (strcmp(op, "Clip") == 0) {
+        const double raised = a < b ? b : a; /* NaN stays */
+        return *out = raised > c ? c : raised, true;
+    }
     if (strcmp(op, "Abs") == 0) return *out = fabs(a), true;
     if (strcmp(op, "Equal") == 0) return *out = a == b, true;
     if (strcmp(op, "Less") == 0) return *out = a < b, true;
