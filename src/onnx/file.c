@@ -5,13 +5,14 @@
 
 #include "onnx/map.h"
 
-enum { MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
+enum { MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
 enum {
     GRAPH_NODE = 1,
     GRAPH_NAME = 2,
     GRAPH_TENSOR = 5,
     GRAPH_INPUT = 11,
     GRAPH_OUTPUT = 12,
+    GRAPH_INFO = 13,
     GRAPH_SPARSE = 15
 };
 
@@ -108,6 +109,8 @@ static ebb_status graph_field(onnx_file *file, const onnx_field *field) {
         return read_port(file, "input", field->bytes, &file->inputs[file->n_inputs++]);
     case GRAPH_OUTPUT:
         return read_port(file, "output", field->bytes, &file->outputs[file->n_outputs++]);
+    case GRAPH_INFO:
+        return onnx_read_said(file, field->bytes);
     case GRAPH_SPARSE:
         return onnx_damaged(file, "sparse initializers, which are not read");
     default:
@@ -131,7 +134,9 @@ static ebb_status read_graph(onnx_file *file, onnx_wire wire) {
     file->tensors = EBB_NEW(&file->arena, onnx_tensor, n[GRAPH_TENSOR]);
     file->inputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_INPUT]);
     file->outputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_OUTPUT]);
-    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs) return EBB_NO_MEMORY;
+    file->said = EBB_NEW(&file->arena, onnx_said, n[GRAPH_INFO]);
+    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs || !file->said)
+        return EBB_NO_MEMORY;
     while (onnx_wire_next(&wire, &field, &more) && more) {
         const ebb_status status = graph_field(file, &field);
         if (status != EBB_OK) return status;
@@ -168,6 +173,8 @@ static ebb_status read_model(onnx_file *file) {
         if (field.type != 2) continue;
         if (field.number == MODEL_GRAPH && graph.at) return onnx_damaged(file, "two graphs");
         if (field.number == MODEL_GRAPH) graph = field.bytes;
+        if (field.number == MODEL_PRODUCER)
+            file->is_own = field.bytes.end - field.bytes.at == 3 && memcmp(field.bytes.at, "ebb", 3) == 0;
         functions |= field.number == MODEL_FUNCTION;
         if (field.number == MODEL_OPSET) {
             const ebb_status status = read_opset(file, field.bytes);

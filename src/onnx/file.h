@@ -76,6 +76,12 @@ typedef struct onnx_port {
     const char *symbol[ONNX_MAX_RANK]; /* "": neither; of an input: onnx_name_dims */
 } onnx_port;
 
+/* What the file's properties say of a value: whether it is a parameter. */
+typedef struct onnx_said {
+    const char *name;
+    bool trained;
+} onnx_said;
+
 typedef struct onnx_mapped {
     const uint8_t *at;
     size_t n;
@@ -94,7 +100,9 @@ typedef struct onnx_file {
     onnx_node *nodes;
     onnx_tensor *tensors;
     onnx_port *inputs, *outputs;
-    uint32_t n_nodes, n_tensors, n_inputs, n_outputs;
+    onnx_said *said;
+    uint32_t n_nodes, n_tensors, n_inputs, n_outputs, n_said;
+    bool is_own; /* Ebb wrote it */
 } onnx_file;
 
 /* path is copied. On failure the file is closed already. EBB_IO, EBB_BAD_INPUT, EBB_NO_MEMORY. */
@@ -130,6 +138,8 @@ EBB_CHECKED ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const 
 /* Reads a TensorProto. */
 EBB_CHECKED ebb_status onnx_read_tensor(onnx_file *file, onnx_wire wire, onnx_tensor *out);
 EBB_CHECKED ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out);
+/* numbers.c. Reads a ValueInfoProto's properties. */
+EBB_CHECKED ebb_status onnx_read_said(onnx_file *file, onnx_wire wire);
 /* Maps n bytes from byte `from` of a file beside the model; n -1: to its end. */
 EBB_CHECKED ebb_status onnx_external(onnx_file *file, const char *name, int64_t from, int64_t n,
                                      onnx_mapped *out);

@@ -19,20 +19,17 @@ static bool add(onnx_import *im, onnx_value value) {
     return true;
 }
 
-/* A number that an exporter made an initializer: the slope of an activation, what a mask is filled with. A
- * parameter of one number has the name of its place in the model: with a point. */
-static bool is_number(const onnx_tensor *t) {
-    return t->rank == 0 && t->bytes && !onnx_is_whole(t->type) && !strchr(t->name, '.');
-}
-
 static ebb_status add_tensors(onnx_import *im) {
+    bool *is_number;
+    const ebb_status status = onnx_numbers_find(im, &is_number);
+    if (status != EBB_OK) return status;
     for (uint32_t i = 0; i < im->file->n_tensors; i++) {
         const onnx_tensor *t = &im->file->tensors[i];
         onnx_value v = {
             .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
         v.shape.rank = t->rank;
         for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
-        double *at = is_number(t) ? onnx_folded(im, 1) : NULL;
+        double *at = is_number[i] ? onnx_folded(im, 1) : NULL;
         if (im->fatal) return im->status;
         if (at) {
             *at = onnx_tensor_at(t, 0);

@@ -240,6 +240,12 @@ bool onnx_head_left_out(onnx_import *im);
 /* Adds the loss of the first output, if it can have one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
 
+/* ---- numbers.c ---- */
+
+/* Finds for each tensor of the file whether it is a number, which is folded, and no parameter. In the
+ * file's arena. */
+EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, bool **out);
+
 /* ---- frozen.c ---- */
 
 /* Operand i; of one that was made for the batch of a file, and is the same for each sample, the first

@@ -47,10 +47,10 @@ def port(name, dims, kind=FLOAT):
     return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
 
-def graph(nodes, tensors, inputs, outputs, opset=17):
-    """inputs, outputs: ports."""
+def graph(nodes, tensors, inputs, outputs, opset=17, more=b""):
+    """inputs, outputs: ports; more: further fields of the graph."""
     body = (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, t) for t in tensors)
-            + b"".join(field(11, x) for x in inputs) + b"".join(field(12, y) for y in outputs))
+            + b"".join(field(11, x) for x in inputs) + b"".join(field(12, y) for y in outputs) + more)
     return field(1, 8) + field(7, body) + field(8, field(1, "") + field(2, opset))
 
 

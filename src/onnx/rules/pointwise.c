@@ -43,7 +43,7 @@ static bool single(onnx_import *im, uint32_t i, double *out) {
         if (v->at[0][0] != v->at[1][0]) return false;
         *out = v->at[0][0];
     }
-    return *out - *out == 0;
+    return *out >= -1e30 && *out <= 1e30; /* as rescale takes them */
 }
 
 /* x op number, number op x: by rescale, so that no constant needs bytes. */
