@@ -70,6 +70,35 @@ class Symbols(unittest.TestCase):
         result(twin, compiled, x)
 
 
+class Buckets(nn.Module):
+    """One block, run at each of several lengths in every call."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Attention()
+
+    def forward(self, batches):
+        total = 0
+        for x in batches:
+            torch._dynamo.graph_break()
+            y = self.block(x)
+            total = total + (y + (y @ y.transpose(1, 2)).softmax(-1) @ y).square().mean()
+        return total
+
+
+class OneGraphAtSeveralSizes(unittest.TestCase):
+    def test_all_of_them_count_and_nothing_is_planned_anew_in_each_call(self):
+        (_, _), (_, compiled) = pair(Buckets(), activations=1_000_000, dynamic=True, **QUICK)
+        batches = [torch.randn(8, n, 32) for n in (16, 64)]
+        starts = []
+        for _ in range(3):
+            compiled(batches).backward()
+            starts.append(compiled.n_starts)
+        self.assertEqual(starts, [starts[0]] * 3)
+        self.assertLessEqual(compiled.planned_bytes, 1_000_000)
+        self.assertGreater(compiled.planned_bytes, 500_000)  # 880,640 without any recomputation of the longer one
+
+
 class WithoutGradients(unittest.TestCase):
     def test_a_call_that_asks_for_none_runs_in_groups_with_the_same_masks(self):
         layers = nn.Sequential(nn.Linear(32, 32), nn.BatchNorm1d(32), nn.GELU(), nn.Dropout(0.3), nn.Linear(32, 8))

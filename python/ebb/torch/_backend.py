@@ -69,10 +69,9 @@ class Backend:
 
     def _count(self, plan, sizes, args):
         """A forward half is about to run. Of a share only whole steps are known to hold it."""
+        self.ran.append(sizes.at(args) if sizes else plan)
         if self.later is None or sizes is None:
-            self.ran.append(plan)
             return
-        self.ran.append(sizes.at(args))
         if (self.budget.share is None or len(self.ran) >= self.n_halves) and not self.budget.holds(Graphs(self.ran)):
             raise Outgrown
 

@@ -1,6 +1,7 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
+import gc
 import inspect
 import warnings
 
@@ -18,6 +19,11 @@ PLANNING_SECONDS = 3.0
 ATTEMPTS = 4  # a new start may find other graphs than the one before it: of sizes that are symbols now
 
 
+def by_key(plans):
+    """{key of a graph: its plan}; of a graph that ran at several sizes, that of the largest."""
+    return {g.key: plan for g, plan in sorted(plans.items(), key=lambda found: found[0].bytes_in_order)}
+
+
 class Compiled(torch.nn.Module):
     """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it. As with torch.compile, the model
     is the part `_orig_mod`, the prefix of names in state_dict; attributes that are not here are the model's, to read and to write."""
@@ -29,7 +35,7 @@ class Compiled(torch.nn.Module):
         self.make_backend, self.torch_options, self.settled, self.warned = make_backend, options, False, False
         self.backend = self.compiled = None
         self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
-        self.n_starts = 0
+        self.n_starts, self.known_sizes = 0, set()  # of calls that held the budget with these plans
         self.recurrent = recurrent_in_graphs(model)
         self.training = getattr(model, "training", True)
         self._orig_mod = model
@@ -59,7 +65,9 @@ class Compiled(torch.nn.Module):
     def _start(self, settled):
         self.n_starts += 1
         Compiled.n_starts_of_all += 1
+        gc.collect()  # what a call that was taken back has made lies in cycles
         self.backend = self.make_backend(settled)
+        self.known_sizes = set()
         run = torch.compile(self.model, backend=self.backend, **self.torch_options)
         object.__setattr__(self, "compiled", run)  # no part of its own, in which each parameter would have a second name
 
@@ -106,7 +114,7 @@ class Compiled(torch.nn.Module):
         if faster:
             result = None
             before.restore()
-            self._start({g.key: plan for g, plan in faster.items()})
+            self._start(by_key(faster))
             result, together, holds = self._attempt(args, kwargs, before)
             if not holds:  # it found other graphs
                 self._start(None)
@@ -119,7 +127,8 @@ class Compiled(torch.nn.Module):
             together = Graphs(runs, shared)
             if not budget.holds(together):
                 break
-            self._start({g.key: plan for g, plan in shared.items()})
+            result = None  # with what its graph keeps
+            self._start(by_key(shared))
             result, together, holds = self._attempt(args, kwargs, before)
         if not holds:
             if self.backend.symbolic:  # other sizes may hold
@@ -132,22 +141,27 @@ class Compiled(torch.nn.Module):
 
     def _later_call(self, args, kwargs):
         """Graphs that are new to it, of other sizes say, were planned one by one: nobody may repeat it, but somebody has to be told. Where a graph of
-        symbols would take too much it is taken back, and everything is planned anew by its sizes."""
-        n_plans, before = len(self.plans), Before(None) if self.backend.symbolic else None
-        self.backend.later = before
+        symbols would take too much, at sizes that no call had, the call is taken back, and everything is planned anew by its sizes."""
+        n_plans, sizes = len(self.plans), private.sizes_of(args, kwargs) if self.backend.symbolic else None
+        before = Before(self.model) if sizes is not None and sizes not in self.known_sizes else None
+        self.backend.later, result, outgrown = before, None, False
         try:
             result = self._call(args, kwargs)
         except Outgrown:
+            outgrown = True  # outside of this clause what the call has made is let go
+        finally:
+            self.backend.later = None
+        if outgrown:
             before.restore()
             self.settled = False
             self._start(None)
             return self._settled_call(args, kwargs)
-        finally:
-            self.backend.later = None
+        if before:
+            self.known_sizes.add(sizes)
         together = Graphs(self.backend.ran)
         self.planned_bytes = max(self.planned_bytes, together.planned)
         self.backend.budget.grant(together)
-        if (before or len(self.plans) > n_plans) and not self.backend.budget.holds(together):
+        if (self.backend.symbolic or len(self.plans) > n_plans) and not self.backend.budget.holds(together):
             self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
 

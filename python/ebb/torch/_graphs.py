@@ -69,6 +69,26 @@ def settle(facts, limit, held, options, patient=False):
     return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
 
 
+class Unmet:
+    """What a graph that cannot go as low would take, by a search of its own; nothing is planned for it."""
+
+    def __init__(self, least_bytes):
+        self.planned_bytes, self.held_bytes = least_bytes, 0
+
+
+def settle_alone(facts, limit, options):
+    """The plan of a step's only graph, which has been searched for once already, with more time; or what it needs."""
+    text = _plan.text_of(facts.values, facts.ops, 0)
+    longer = {**options, "memory": "budget", "budget": max(1, limit), "time_limit": PATIENCE * options["time_limit"]}
+    try:
+        plan = _plan.make_plan(text, longer)
+    except OverBudget as error:
+        if not error.least_bytes:
+            return settle(facts, limit, limit, options, patient=True)
+        return Unmet(min(error.least_bytes, facts.planned_bytes) if facts.starved else error.least_bytes)
+    return Settled(plan, 0, limit, False, Taken(plan, facts.values, facts.ops))
+
+
 def planned(text, options, patient):
     """(plan, whether no plan within the budget was found). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
     order, which takes no search."""

@@ -4,13 +4,53 @@ import hashlib
 import json
 
 from .. import _core
+from .._errors import OverBudget
 from . import _private as private
 
 BORDER, STATE = "border", "state"
-PLANS = {}  # options and document -> plan
+PLANS = {}  # options and document -> plan, or a refusal's text
 
 
-class Document:
+class Bytes:
+    """What `values` take when `ops` run in their order in the graph. Ids of values: `given` are read between the halves, or the caller's by then;
+    `stay` are gradients that stay to the end of the step."""
+
+    def gradient_bytes(self):
+        return sum(self.values[v]["bytes"] for v in self.stay)
+
+    def kept_bytes(self):
+        return sum(value["bytes"] for value in self.values if value["role"] == "output")
+
+    def given_bytes(self):
+        """What the caller has been given when the forward half has run."""
+        return sum(self.values[v]["bytes"] for v in self.given)
+
+    def held_in_order(self):
+        """Between the halves, when nothing runs again: what the backward half reads, and what the caller has been given."""
+        border = next(i for i, op in enumerate(self.ops) if op["kind"] == BORDER)
+        early = {v for op in self.ops[:border] for v in op["outputs"]}
+        read = {v for op in self.ops[border + 1:] for v in op["inputs"]}.union(self.given)
+        return sum(self.values[v]["bytes"] for v in early & read)
+
+    def bytes_in_order(self):
+        """The peak when each op runs once, and each value dies after its last reader."""
+        last = {}
+        for i, op in enumerate(self.ops):
+            for v in op["inputs"] + op["outputs"]:
+                last[v] = i
+        dying = [[] for _ in self.ops]
+        for v, i in last.items():
+            if self.values[v]["role"] != "output":
+                dying[i].append(v)
+        live = peak = 0
+        for i, op in enumerate(self.ops):
+            live += sum(self.values[v]["bytes"] for v in op["outputs"])
+            peak = max(peak, live + (0 if op["kind"] == BORDER else op.get("scratch_bytes", 0)))
+            live -= sum(self.values[v]["bytes"] for v in dying[i])
+        return peak
+
+
+class Document(Bytes):
     """The planning graph of a Joint. `rows` has for each op its Unit, BORDER between the halves, or STATE: what keeps a generator's state
     for the draw after it, whose other runs read it. `state_of` has that value's id for each unit that draws."""
 
@@ -66,7 +106,7 @@ class Document:
         self.rows.append(unit)
 
     def rounded(self, n_bytes):
-        return -(-int(n_bytes) // self.rounding) * self.rounding
+        return rounded(n_bytes, self.rounding)
 
     def _add_state(self, unit, phase, after):
         """A draw's other runs start from the generator's state before its first; each run keeps another one for its time."""
@@ -102,43 +142,20 @@ class Document:
         """Between the halves, for what other graphs hold then."""
         next(op for op in self.ops if op["kind"] == BORDER)["scratch_bytes"] = n_bytes
 
-    def gradient_bytes(self):
-        """Of those that stay to the end of the step: an input that another graph has made hands its gradient on to that one."""
+    @property
+    def given(self):
+        return [v.id for v in self.border_reads]
+
+    @property
+    def stay(self):
+        """An input that another graph has made hands its gradient on to that one."""
         made = self.joint.backward_outputs
         known = len(self.leaves) == len(made) == len(self.joint.primals)
-        stay = [g for g, leaf in zip(made, self.leaves) if leaf] if known else made
-        return sum(self.values[value.id]["bytes"] for value in self._roots_made(stay))
+        return [value.id for value in self._roots_made([g for g, leaf in zip(made, self.leaves) if leaf] if known else made)]
 
-    def kept_bytes(self):
-        return sum(value["bytes"] for value in self.values if value["role"] == "output")
 
-    def given_bytes(self):
-        """What the caller has been given when the forward half has run."""
-        return sum(self.values[v.id]["bytes"] for v in self.border_reads)
-
-    def held_in_order(self):
-        """Between the halves, when nothing runs again: what the backward half reads, and what the caller has been given."""
-        border = self.rows.index(BORDER)
-        early = {v for op in self.ops[:border] for v in op["outputs"]}
-        read = {v for op in self.ops[border + 1:] for v in op["inputs"]} | {v.id for v in self.border_reads}
-        return sum(self.values[v]["bytes"] for v in early & read)
-
-    def bytes_in_order(self):
-        """The peak when ops run in their order in the graph, each once, and each value dies after its last reader."""
-        last = {}
-        for i, op in enumerate(self.ops):
-            for v in op["inputs"] + op["outputs"]:
-                last[v] = i
-        dying = [[] for _ in self.ops]
-        for v, i in last.items():
-            if self.values[v]["role"] != "output":
-                dying[i].append(v)
-        live = peak = 0
-        for i, op in enumerate(self.ops):
-            live += sum(self.values[v]["bytes"] for v in op["outputs"])
-            peak = max(peak, live + (0 if op["kind"] == BORDER else op.get("scratch_bytes", 0)))
-            live -= sum(self.values[v]["bytes"] for v in dying[i])
-        return peak
+def rounded(n_bytes, unit):
+    return -(-int(n_bytes) // unit) * unit
 
 
 def text_of(values, ops, room=None, name="step"):
@@ -159,9 +176,16 @@ def kind_text(unit):
 
 
 def make_plan(text, options):
-    """The plan of a document; the same document and options are planned once."""
+    """The plan of a document, or the refusal that names its least; the same document and options are planned once."""
     key = hashlib.sha256(text + repr(sorted(options.items())).encode()).hexdigest()
     if key not in PLANS:
-        PLANS[key] = json.loads(_core.plan(text, options))
-        PLANS[key].pop("graph")
+        try:
+            PLANS[key] = json.loads(_core.plan(text, options))
+            PLANS[key].pop("graph")
+        except OverBudget as error:
+            if not error.least_bytes:  # the clock struck before anything was found
+                raise
+            PLANS[key] = str(error)
+    if isinstance(PLANS[key], str):
+        raise OverBudget(PLANS[key])
     return PLANS[key]

@@ -117,13 +117,22 @@ def symbols_of(value):
     return [(n.node.expr, i, hint(n)) for i, n in sizes if isinstance(n, torch.SymInt) and n.node.expr.is_Symbol]
 
 
-def growth(value, numbers):
-    """By how much a tensor grows from its hints when its symbols are these numbers."""
+def sizes_of(args, kwargs):
+    """The shapes of the tensors among a call's arguments, and its whole numbers."""
+    leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+    return tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x if isinstance(x, int) else None for x in leaves)
+
+
+def symbolic_bytes(value):
+    """(expression, hint) of a tensor's bytes; None: they are a number."""
     n_bytes = value.untyped_storage().nbytes() if storage_key(value) is not None else value.numel()
-    if not isinstance(n_bytes, torch.SymInt):
-        return 1
-    found = n_bytes.node.expr.xreplace({symbol: sympy.Integer(n) for symbol, n in numbers.items()})
-    return int(found) / max(1, hint(n_bytes)) if found.is_number else 1
+    return (n_bytes.node.expr, hint(n_bytes)) if isinstance(n_bytes, torch.SymInt) else None
+
+
+def growth(expression, hinted, numbers):
+    """By how much an expression grows from its hint when its symbols are these numbers."""
+    found = expression.xreplace({symbol: sympy.Integer(n) for symbol, n in numbers.items()})
+    return int(found) / max(1, hinted) if found.is_number else 1
 
 
 def is_random(node):

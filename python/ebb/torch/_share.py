@@ -2,7 +2,7 @@
 halves is there while later ones run, and the gradients of these while it runs back. So each graph has two limits, on its peak and on what it
 holds; the second is what a loop over one graph multiplies."""
 
-from ._graphs import settle
+from ._graphs import settle, settle_alone
 
 HOLDS = (1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.04, 0)  # of what a graph holds when nothing runs again, beyond what the caller has been given
 PASSES = 2
@@ -43,7 +43,7 @@ def share_out(runs, total, options):
     """{GraphPlan: Settled} of the fastest plans that were found to hold `total` together, or of those that take least. One alone has all of it,
     and more time."""
     if len(runs) == 1:
-        return {runs[0]: settle(runs[0], total, total, options, patient=True)}
+        return {runs[0]: settle_alone(runs[0], total, options)}
     short = {name: max(1, n // QUICK) if name == "effort" else n / QUICK for name, n in options.items()}
     tried = []
     for part in HOLDS:

@@ -1,8 +1,6 @@
 """What a plan takes in a call: sizes that are symbols in its graph are numbers then, and other ones than it was made by."""
 
-import copy
-
-from . import _graphs
+from . import _graphs, _plan
 from . import _private as private
 
 
@@ -10,44 +8,65 @@ class Outgrown(Exception):
     """A graph is about to take more than the budget, at sizes that it was not planned by."""
 
 
+class Scaled(_plan.Bytes):
+    """A planning graph with other bytes."""
+
+    def __init__(self, values, ops, given, stay):
+        self.values, self.ops, self.given, self.stay = values, ops, given, stay
+
+
 class Sizes:
-    """The symbols of a graph, and where a call has their numbers. `found` are bytes by numbers."""
+    """The symbols of a graph, where a call has their numbers, and the bytes that depend on them. `found` are bytes by numbers. Nothing of the
+    graph itself is held."""
 
     def __init__(self, document, facts):
-        self.document, self.facts, self.found = document, facts, {}
+        self.facts, self.found, self.unit = facts, {}, document.rounding
+        self.given, self.stay = document.given, document.stay
         self.places, hints = {}, []
         for i, node in enumerate(document.joint.primals):
             for symbol, dimension, hint in private.symbols_of(node.meta.get("val")):
                 if symbol not in self.places:
                     self.places[symbol] = i, dimension
                     hints.append(hint)
+        made = [(value.id, private.symbolic_bytes(node.meta["val"])) for node, value in document.joint.made.items() if value.id >= 0]
+        self.bytes = {i: found for i, found in made if found}
         self.found[tuple(hints)] = facts
 
     def at(self, args):
-        """What share_out and Graphs ask of a GraphPlan, in a call with these arguments."""
+        """What Graphs and share_out ask of a GraphPlan, in a call with these arguments."""
         numbers = tuple(args[i] if dimension is None else args[i].shape[dimension] for i, dimension in self.places.values())
         if numbers not in self.found:
-            self.found[numbers] = At(self._scaled(dict(zip(self.places, numbers))), self.facts.plan)
+            self.found[numbers] = At(self, dict(zip(self.places, numbers)))
         return self.found[numbers]
 
-    def _scaled(self, numbers):
-        """The document with the bytes of these numbers; what ops allocate grows as what they read and make."""
-        old, scaled = self.document, copy.copy(self.document)
-        parts = {value.id: private.growth(node.meta["val"], numbers) for node, value in old.joint.made.items() if value.id >= 0}
-        scaled.values = [{**v, "bytes": old.rounded(v["bytes"] * parts.get(i, 1))} for i, v in enumerate(old.values)]
-        scaled.ops = []
+    def scaled(self, numbers):
+        """The graph with the bytes of these numbers; what ops allocate grows as what they read and make."""
+        old, parts = self.facts, {i: private.growth(*found, numbers) for i, found in self.bytes.items()}
+        values = [{**v, "bytes": _plan.rounded(v["bytes"] * parts.get(i, 1), self.unit)} for i, v in enumerate(old.values)]
+        ops = []
         for op in old.ops:
-            before, after = (sum(values[v]["bytes"] for v in op["inputs"] + op["outputs"]) for values in (old.values, scaled.values))
+            before, after = (sum(of[v]["bytes"] for v in op["inputs"] + op["outputs"]) for of in (old.values, values))
             n_bytes = op.get("scratch_bytes", 0)
-            scaled.ops.append({**op, "scratch_bytes": old.rounded(n_bytes * after / before) if before else n_bytes})
-        return scaled
+            ops.append({**op, "scratch_bytes": _plan.rounded(n_bytes * after / before, self.unit) if before else n_bytes})
+        return Scaled(values, ops, self.given, self.stay)
 
 
 class At:
-    """The bytes of a GraphPlan at other sizes."""
+    """A GraphPlan at other sizes. Its ops and values are made when they are asked for: few calls need them."""
 
-    def __init__(self, document, plan):
-        taken = _graphs.Taken(plan, document.values, document.ops)
-        self.planned_bytes, self.held_bytes, self.kept_bytes = taken.peak, taken.held, document.kept_bytes()
-        self.bytes_in_order, self.held_in_order = document.bytes_in_order(), document.held_in_order()
-        self.gradient_bytes = document.gradient_bytes()
+    def __init__(self, sizes, numbers):
+        self.sizes, self.numbers = sizes, numbers
+        facts, scaled = sizes.facts, sizes.scaled(numbers)
+        taken = _graphs.Taken(facts.plan, scaled.values, scaled.ops)
+        self.plan, self.key, self.time_ns, self.starved = facts.plan, facts.key, facts.time_ns, False
+        self.planned_bytes, self.held_bytes, self.kept_bytes = taken.peak, taken.held, scaled.kept_bytes()
+        self.bytes_in_order, self.held_in_order = scaled.bytes_in_order(), scaled.held_in_order()
+        self.gradient_bytes, self.given_bytes = scaled.gradient_bytes(), scaled.given_bytes()
+
+    @property
+    def values(self):
+        return self.sizes.scaled(self.numbers).values
+
+    @property
+    def ops(self):
+        return self.sizes.scaled(self.numbers).ops
