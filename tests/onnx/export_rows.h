@@ -66,6 +66,26 @@ static const struct {
      0},
     {"%g = param f32[8]\n%b = param f32[8]\n%y = layer_norm %m, %g, %b\n", 0},
     {"%g = param f32[4]\n%b = param f32[4]\n%y = group_norm %x, %g, %b groups=2\n", 0},
+    {"%g = param f32[8]\n%b = param f32[8]\n%u, %w = ln_stats %m\n%y = ln_apply %m, %u, %w, %g, %b\n", 0},
+    {"%g = param f32[4]\n%b = param f32[4]\n%u, %w = gn_stats %x groups=2\n%y = gn_apply %x, %u, %w, %g, "
+     "%b "
+     "groups=2\n",
+     0},
+    {"%g = param f32[8]\n%b = param f32[8]\n%y = group_norm %m, %g, %b groups=2\n", 0},
+    {"%g = param f32[8]\n%b = param f32[8]\n%u, %w = ln_stats %m\n%c = ln_apply %m, %u, %w, %g, %b "
+     "eps=0.5\n%d = ln_apply %m, %u, %w, %b, %g\n%e = add %c, %d\n%p, %q = gn_stats %e groups=4\n%y = "
+     "gn_apply %e, %p, %q, %g, %b groups=4 eps=0.25\n",
+     0},
+    {"%w = param f32[4,3,3,3] init=kaiming\n%b = param f32[6]\n%c = conv2d_dgrad %x, %w stride=[3,2] "
+     "pad=[2,1] dilation=[1,2] groups=2 size=[16,14]\n%y = bias %c, %b\n",
+     0},
+    {"%a = slice_grad %x axis=1 begin=2 total=7\n%y = strided_slice_grad %a begin=[0,1,0,3] "
+     "size=[N,8,6,9] step=[1,1,1,1]\n",
+     0},
+    {"%y = strided_slice_grad %x begin=[0,2,0,1] size=[N,12,6,12] step=[1,3,1,2]\n", 0},
+    {"%r = reshape %m shape=[N,1,8]\n%y = strided_slice_grad %r begin=[0,2,1] size=[N,4,16] "
+     "step=[1,-3,2]\n",
+     0},
     {"%f = flatten %x\n%g = slice %f axis=1 begin=2 size=8\n%c = concat %g, %m axis=1\n%y = permute %c "
      "order=[1,0]\n",
      0},

@@ -11,6 +11,8 @@
 static const char HEAD[] =
     "ebb 1\ngraph row\ndim N = 4\n%x = input f32[N,6]\n%w = param f32[6,6] init=uniform\n";
 
+#define GAMMA "%g = reduce_sum %w axis=[0] keep=false\n"
+
 static const struct {
     const char *what, *text;
     const char *tensors; /* names of f32[6,6] in the file */
@@ -34,6 +36,38 @@ static const struct {
      "w",
      EBB_BAD_INPUT,
      {"output l"}},
+    {"statistics that more than a norm reads",
+     GAMMA "%m, %v = ln_stats %x\n%b = ln_apply %x, %m, %v, %g, %g\n%n = neg %v\noutput %b\noutput %n\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"1 op cannot be exported; m (ln_stats): layer_norm's mean or variance is also read by n (neg)"}},
+    {"a norm's own statistics for its gamma",
+     GAMMA "%m, %v = ln_stats %w\n%b = ln_apply %w, %m, %v, %m, %g\noutput %b\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"m (ln_stats): layer_norm's mean or variance is also read by b (ln_apply)"}},
+    {"statistics that go out",
+     GAMMA
+     "%m, %v = gn_stats %x groups=3\n%b = gn_apply %x, %m, %v, %g, %g groups=3\noutput %b\noutput %v\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"m (gn_stats): group_norm's mean or variance is an output"}},
+    {"a norm by the statistics of another value",
+     GAMMA "%y = neg %x\n%m, %v = ln_stats %x\n%b = ln_apply %y, %m, %v, %g, %g\noutput %b\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"m (ln_stats): layer_norm's mean or variance is also read by b (ln_apply)"}},
+    {"a norm by statistics that are params",
+     GAMMA "%b = ln_apply %w, %g, %g, %g, %g\noutput %b\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"b (ln_apply): its mean and variance are not those of its x"}},
+    {"zeros from the last to the first, and as many as N",
+     "%a = strided_slice_grad %x begin=[0,9] size=[N,10] step=[1,-1]\n%b = slice_grad %x axis=0 begin=0 "
+     "total=N*2\noutput %a\noutput %b\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"a (strided_slice_grad): by a step of -1", "b (slice_grad): as many zeros as grow with N"}},
     {"weights that are missing or differ",
      "%v = param f32[3,6]\n%a = linear %x, %w\n%b = linear %a, %v\noutput %b\n",
      "v",

@@ -114,13 +114,14 @@ static void write_node(onnx_out *o) {
         if (v->producer != EBB_NONE && !o->name[node->in[k]]) rule = NULL, o->result = EBB_NONE;
     }
     if (o->result == EBB_NONE) return;
-    for (uint32_t k = 1; k < node->n_out; k++)
-        if (o->reader[node->out[k]] != EBB_NONE) onnx_out_refuse(o, "its result %u is read", k);
     check_reals(o, node);
     if (!rule)
         onnx_out_refuse(o, "ONNX has no op for it");
     else
         rule(o);
+    for (uint32_t k = 1; k < node->n_out; k++)
+        if (o->reader[node->out[k]] != EBB_NONE && !o->name[node->out[k]])
+            onnx_out_refuse(o, "its result %u is read", k);
     o->done[o->id] = true;
     if (o->why[0] == '\0') return;
     ebb_text_add(&o->refused, "; %s (%s): %s", o->graph[0]->values[node->out[0]].name, node->op->name,

@@ -10,7 +10,8 @@
  *     finish     ports, initializers, the file
  *
  * The graph is the model's own, before it is lowered, because batch_norm, flatten and the like are also one
- * op in ONNX. It is built for two sizes of N, as in an import, so that N stays symbolic.
+ * op in ONNX; a trace has recorded what some of them are lowered to, which is put together again. It is
+ * built for two sizes of N, as in an import, so that N stays symbolic.
  *
  * An imported model is a text, which cannot express all facts about its file's inputs and outputs: names
  * may have any bytes, int64 became i32, equal outputs were merged, and a graph does not order its outputs.

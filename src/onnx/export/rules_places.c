@@ -1,4 +1,4 @@
-/* rules_places: ops that move or repeat elements, and those that make them. */
+/* rules_places: ops that move or repeat elements, put zeros around them, or make them. */
 #include "onnx/export/state.h"
 
 /* ---- shapes ---- */
@@ -80,6 +80,60 @@ static void strided_slice(onnx_out *o) {
     cut(o, &begin, &size, onnx_out_attr(o, 0, EBB_STRIDED_STEP)->i, axes);
 }
 
+/* ---- among zeros ---- */
+
+/* step - 1 zeros behind each place of an axis of x, whose sizes grow with it. */
+static const char *apart(onnx_out *o, const char *x, onnx_sizes *sizes, uint32_t axis, int64_t step) {
+    const int64_t pads[8] = {[6] = step - 1};
+    onnx_sizes four = {.n = 4};
+    for (uint32_t k = 0; k < 2; k++) {
+        four.at[k][0] = four.at[k][2] = four.at[k][3] = 1;
+        four.at[k][1] = sizes->at[k][axis];
+        for (uint32_t d = 0; d < sizes->n; d++)
+            if (d != axis) four.at[k][d < axis ? 0 : 3] *= sizes->at[k][d];
+        sizes->at[k][axis] *= step;
+    }
+    x = onnx_make2(o, "Reshape", "places", x, onnx_known_sizes(o, &four));
+    x = onnx_make2(o, "Pad", "apart", x, onnx_known_ints(o, pads, 8));
+    return onnx_make2(o, "Reshape", "apart", x, onnx_known_sizes(o, sizes));
+}
+
+/* x, of these sizes, from begin on. Zeros of its own that reach beyond the result are cut off. */
+static void surround(onnx_out *o, const char *x, const onnx_sizes *sizes, const onnx_sizes *begin) {
+    const onnx_sizes whole = onnx_shape_sizes(o, onnx_out_node(o)->out[0]);
+    const uint32_t n = sizes->n;
+    int64_t pads[2][2 * EBB_MAX_RANK];
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < n; d++) {
+            pads[k][d] = begin->at[k][d];
+            pads[k][n + d] = whole.at[k][d] - sizes->at[k][d] - begin->at[k][d];
+        }
+    if (memcmp(pads[0], pads[1], 2 * n * sizeof **pads) != 0)
+        onnx_out_refuse(o, "as many zeros as grow with N: give --dim N=SIZE");
+    (void)onnx_make2(o, "Pad", NULL, x, onnx_known_ints(o, pads[0], 2 * n));
+}
+
+static void slice_grad(onnx_out *o) {
+    const onnx_sizes sizes = onnx_shape_sizes(o, onnx_out_node(o)->in[0]);
+    const int64_t axis = onnx_out_attr(o, 0, EBB_SLICE_GRAD_AXIS)->i[0];
+    onnx_sizes begin = {.n = sizes.n};
+    for (uint32_t k = 0; k < 2; k++) begin.at[k][axis] = onnx_out_attr(o, k, EBB_SLICE_GRAD_BEGIN)->i[0];
+    surround(o, onnx_arg(o, 0), &sizes, &begin);
+}
+
+static void strided_slice_grad(onnx_out *o) {
+    const int64_t *step = onnx_out_attr(o, 0, EBB_STRIDED_STEP)->i;
+    onnx_sizes sizes = onnx_shape_sizes(o, onnx_out_node(o)->in[0]), begin = {.n = sizes.n};
+    const char *x = onnx_arg(o, 0);
+    for (uint32_t d = 0; d < sizes.n; d++) {
+        const bool one = sizes.at[0][d] == 1 && sizes.at[1][d] == 1; /* its step does not matter */
+        for (uint32_t k = 0; k < 2; k++) begin.at[k][d] = onnx_out_attr(o, k, EBB_STRIDED_BEGIN)->i[d];
+        if (!one && step[d] < 1) onnx_out_refuse(o, "by a step of %lld", (long long)step[d]);
+        if (!one && step[d] > 1) x = apart(o, x, &sizes, d, step[d]);
+    }
+    surround(o, x, &sizes, &begin);
+}
+
 /* ---- repetition ---- */
 
 /* To the result's shape, after axes that x lacks. */
@@ -139,13 +193,22 @@ static void pick(onnx_out *o) {
 
 onnx_out_rule *onnx_rule_places(ebb_opcode op) {
     static onnx_out_rule *const rules[EBB_N_OPS] = {
-        [EBB_OP_reshape] = reshape,     [EBB_OP_from_planes] = reshape,
-        [EBB_OP_flatten] = flatten,     [EBB_OP_to_planes] = flatten,
-        [EBB_OP_permute] = permute,     [EBB_OP_concat] = concat,
-        [EBB_OP_slice] = slice,         [EBB_OP_strided_slice] = strided_slice,
-        [EBB_OP_broadcast_to] = repeat, [EBB_OP_expand] = repeat,
-        [EBB_OP_fill] = fill,           [EBB_OP_iota] = iota,
-        [EBB_OP_take] = take,           [EBB_OP_embedding] = take,
+        [EBB_OP_reshape] = reshape,
+        [EBB_OP_from_planes] = reshape,
+        [EBB_OP_flatten] = flatten,
+        [EBB_OP_to_planes] = flatten,
+        [EBB_OP_permute] = permute,
+        [EBB_OP_concat] = concat,
+        [EBB_OP_slice] = slice,
+        [EBB_OP_strided_slice] = strided_slice,
+        [EBB_OP_slice_grad] = slice_grad,
+        [EBB_OP_strided_slice_grad] = strided_slice_grad,
+        [EBB_OP_broadcast_to] = repeat,
+        [EBB_OP_expand] = repeat,
+        [EBB_OP_fill] = fill,
+        [EBB_OP_iota] = iota,
+        [EBB_OP_take] = take,
+        [EBB_OP_embedding] = take,
         [EBB_OP_pick] = pick,
     };
     return rules[op];

@@ -5,20 +5,38 @@
 
 /* ---- convolutions and linear, with the bias and the norm behind them ---- */
 
+/* What conv2d_dgrad's result has beyond the smallest that its convolution takes to x. */
+static void out_pad_of(onnx_out *o, int64_t out_pad[2]) {
+    const ebb_node *node = onnx_out_node(o);
+    int64_t more[2][2];
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < 2; i++)
+            more[k][i] =
+                onnx_out_attr(o, k, EBB_CONV_SIZE)->i[i] + 2 * node->attr[EBB_CONV_PAD].i[i] - 1 -
+                (onnx_out_type(o, k, node->in[0])->dim[2 + i] - 1) * node->attr[EBB_CONV_STRIDE].i[i] -
+                (onnx_out_type(o, k, node->in[1])->dim[2 + i] - 1) * node->attr[EBB_CONV_DILATION].i[i];
+    if (memcmp(more[0], more[1], sizeof more[0]) != 0)
+        onnx_out_refuse(o, "padding that depends on N: give --dim N=SIZE");
+    memcpy(out_pad, more[0], sizeof more[0]);
+}
+
 static void conv(onnx_out *o) {
-    const bool back = onnx_out_node(o)->op == &ebb_op_conv2d_transpose;
+    const bool plain = onnx_out_node(o)->op == &ebb_op_conv2d;
     const ebb_type *w = onnx_out_type(o, 0, onnx_out_node(o)->in[1]);
     const int64_t *pad = onnx_out_attr(o, 0, EBB_CONV_PAD)->i,
+                  *given = onnx_out_attr(o, 0, EBB_CONV_OUT_PAD)->i,
                   groups = onnx_out_attr(o, 0, EBB_CONV_GROUPS)->i[0];
+    int64_t out_pad[2] = {given[0], given[1]};
+    if (onnx_out_node(o)->op == &ebb_op_conv2d_dgrad) out_pad_of(o, out_pad);
     const char *in[3] = {onnx_arg(o, 0), "", ""};
-    onnx_absorb(o, back ? groups : 0, &in[1], &in[2]);
+    onnx_absorb(o, plain ? 0 : groups, &in[1], &in[2]);
     onnx_set_ints(o, "kernel_shape", w->dim + 2, 2);
     onnx_set_ints(o, "strides", onnx_out_attr(o, 0, EBB_CONV_STRIDE)->i, 2);
     onnx_set_ints(o, "pads", (const int64_t[]){pad[0], pad[1], pad[0], pad[1]}, 4);
     onnx_set_ints(o, "dilations", onnx_out_attr(o, 0, EBB_CONV_DILATION)->i, 2);
     onnx_set_int(o, "group", groups);
-    if (back) onnx_set_ints(o, "output_padding", onnx_out_attr(o, 0, EBB_CONV_OUT_PAD)->i, 2);
-    (void)onnx_make(o, back ? "ConvTranspose" : "Conv", NULL, in, in[2][0] ? 3 : 2);
+    if (!plain) onnx_set_ints(o, "output_padding", out_pad, 2);
+    (void)onnx_make(o, plain ? "Conv" : "ConvTranspose", NULL, in, in[2][0] ? 3 : 2);
 }
 
 static void linear(onnx_out *o) {
@@ -111,9 +129,10 @@ static void attention(onnx_out *o) {
 
 onnx_out_rule *onnx_rule_products(ebb_opcode op) {
     static onnx_out_rule *const rules[EBB_N_OPS] = {
-        [EBB_OP_conv2d] = conv,         [EBB_OP_conv2d_transpose] = conv, [EBB_OP_linear] = linear,
-        [EBB_OP_bias] = bias,           [EBB_OP_matmul] = matmul,         [EBB_OP_softmax] = softmax,
-        [EBB_OP_attention] = attention,
+        [EBB_OP_conv2d] = conv,     [EBB_OP_conv2d_transpose] = conv,
+        [EBB_OP_linear] = linear,   [EBB_OP_conv2d_dgrad] = conv,
+        [EBB_OP_bias] = bias,       [EBB_OP_matmul] = matmul,
+        [EBB_OP_softmax] = softmax, [EBB_OP_attention] = attention,
     };
     return rules[op];
 }
