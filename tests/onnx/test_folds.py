@@ -256,7 +256,7 @@ ROWS += [
     ("draws of doubles", model([node("RandomUniformLike", ["x"], "r", dtype=11), node("Add", ["x", "r"], "y")], [], ["N", 3], ["N", 3]), "!r (RandomUniformLike): of float64"),
     ("weights listed before the input", graph([node("Gemm", ["x", "fours"], "y")], [FOURS], [port("fours", [4, 4]), port("x", [1, 4])], [port("y", [1, 4])], 8), "input f32[N,4]"),
     ("a softmax of masked rows", model([node("Softmax", ["x"], "s"), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [], [0.0], floats=True)], ["N", 3], ["N", 3]),
-     "%s.1 = constant f32[] fill=-3.4028234663852886e+38\n%s.2 = maximum %x, %s.1\n%s.3 = softmax %s.2\n%y = less %x, %s.1"),
+     "%s.4 = equal %s.2, %s.2\n%s.5 = where %s.4, %x, %s.3\n%s.6 = softmax %s.5\n%s.7 = where %s.4, %s.6, %s.3\noutput %s.7"),
     ("a classifier's labels first", graph([node("MatMul", ["x", "fours"], "h"), node("Softmax", ["h"], "p"), node("ArgMax", ["p"], "a", axis=1), node("ArrayFeatureExtractor", ["k", "a"], "l", domain="ai.onnx.ml")],
      [FOURS, tensor("k", [4], [5, 6, 7, 8])], [port("x", ["N", 4])], [port("l", [1, "N"], 7), port("p", ["N", 4])]), "%l.1 = take %k, %l axis=0\n%l.2 = reshape %l.1 shape=[1,N]\noutput %l.2\noutput %p\n%labels = input i32[N]\n%loss = softmax_xent %h.3, %labels"),
     ("a scaler", model([node("Scaler", ["x"], "y", domain="ai.onnx.ml", offset=[1.0, 2.0, 3.0], scale=[0.5])], [], ["N", 3], ["N", 3]), "%y.2 = sub %x, %y\n%y.3 = mul %y.2, %y.1"),

@@ -247,9 +247,10 @@ ROWS.append(of_rank_4("A mask of tokens beside scores",
     [node("Unsqueeze", ["x0", "one"], "a"), node("Unsqueeze", ["a", "two"], "b"), node("Cast", ["b"], "c", to=1), node("Sub", ["all", "c"], "d"),
      node("Mul", ["d", "low"], "e"), node("Add", ["x1", "e"], "f"), node("Softmax", ["f"], "y", axis=-1)],
     [([2, 3], [1, 1, 0, 1, 0, 0]), ([2, 2, 1, 3], [0.0] * 12)], ([2, 2, 1, 3], [0.5, 0.5, 0, 0.5, 0.5, 0, 1, 0, 0, 1, 0, 0])))
-MINUS = -math.inf
-ROWS.append(("Softmax of masked rows", graph([node("Softmax", ["x0"], "s"), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [1], [0.0], floats=True)],
-    [port("x0", [3, 2])], [port("y", [3, 2])]), {"x0": struct.pack("<6f", 0, LN3, 1, MINUS, MINUS, MINUS)}, [[0.25, 0.75, 1, 0, 0, 0]]))
+MINUS, LEAST = -math.inf, -3.4028234663852886e38
+for opset, axis in ((17, -1), (11, 1)):
+    ROWS.append((f"Softmax of masked rows, opset {opset}", graph([node("Softmax", ["x0"], "s", axis=axis), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [], [0.0], floats=True)],
+        [port("x0", [6, 2])], [port("y", [6, 2])], opset), {"x0": struct.pack("<12f", 0, LN3, 1, MINUS, MINUS, MINUS, math.inf, 1, NAN, 0, LEAST, LEAST)}, [[0.25, 0.75, 1, 0, 0, 0, 0, 0, 0, 0, 0.5, 0.5]]))
 ROWS.append(("Many that are infinite", graph([node("ConstantOfShape", ["s"], "c", value=tensor("", [1], [MINUS], floats=True)), node("Add", ["x0", "c"], "a"), node("IsInf", ["a"], "i"),
     node("Cast", ["i"], "f", to=1), node("ReduceMin", ["f", "all"], "y", keepdims=0)], [tensor("s", [2], [300, 300]), tensor("all", [1], [2])], [port("x0", [1, 1, 1])], [port("y", [1, 300])]),
     {"x0": struct.pack("<f", 1)}, [[1.0] * 300]))

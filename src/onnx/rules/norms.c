@@ -1,5 +1,4 @@
 /* rules_norms: normalisations, Softmax. */
-#include <float.h>
 #include <stdio.h>
 
 #include "onnx/import.h"
@@ -168,8 +167,20 @@ static void group_norm(onnx_import *im) {
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "group_norm", in, 3, text), &shape));
 }
 
-/* Before opset 13 all axes from `axis` on are one row; since then `axis` alone is. */
-static uint32_t softmax_of(onnx_import *im, uint32_t x) {
+/* Softmax of rows, where a row that it has no numbers for is 0: its largest is infinite, as where a mask
+ * leaves nothing of it, or NaN. No NaN gets into the gradient, as the row is not computed. */
+static uint32_t softmax_or_zero(onnx_import *im, uint32_t rows) {
+    const onnx_shape one = {.rank = 0};
+    const uint32_t top = onnx_op1(im, "reduce_max", rows, "axis=[1]"), rest = onnx_op2(im, "sub", top, top),
+                   zero = onnx_fill(im, &one, rows, 0), finite = onnx_op2(im, "equal", rest, rest);
+    const uint32_t x = onnx_op(im, "where", (uint32_t[]){finite, rows, zero}, 3, NULL);
+    const uint32_t y = onnx_op(im, "softmax", &x, 1, NULL);
+    return onnx_op(im, "where", (uint32_t[]){finite, y, zero}, 3, NULL);
+}
+
+/* Before opset 13 all axes from `axis` on are one row; since then `axis` alone is. or_zero:
+ * softmax_or_zero. */
+static uint32_t softmax_of(onnx_import *im, uint32_t x, bool or_zero) {
     const bool rows_behind = im->file->opset < 13;
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", rows_behind ? 1 : -1), shape.rank);
@@ -193,13 +204,13 @@ static uint32_t softmax_of(onnx_import *im, uint32_t x) {
         const uint32_t sum = onnx_op1(im, "reduce_sum", onnx_op(im, "exp", &low, 1, NULL), "axis=[1]");
         y = onnx_op2(im, "sub", low, onnx_op(im, "log", &sum, 1, NULL));
     } else {
-        y = onnx_op(im, "softmax", &y, 1, NULL);
+        y = or_zero ? softmax_or_zero(im, y) : onnx_op(im, "softmax", &y, 1, NULL);
     }
     return onnx_permute(im, onnx_reshape(im, y, &between), back, shape.rank);
 }
 
 static void softmax(onnx_import *im) {
-    onnx_give(im, 0, softmax_of(im, onnx_in(im, 0)));
+    onnx_give(im, 0, softmax_of(im, onnx_in(im, 0), false));
 }
 
 bool onnx_masked_softmax(onnx_import *im) {
@@ -211,12 +222,9 @@ bool onnx_masked_softmax(onnx_import *im) {
                     zero->kind == ONNX_FOLDED && onnx_count(&zero->shape, 0) == 1 && zero->at[0][0] == 0;
     if (!is) return false;
     im->node = made;
-    const onnx_shape one = {.rank = 0};
-    const uint32_t x = onnx_in(im, 0), least = onnx_fill(im, &one, x, -(double)FLT_MAX);
-    const uint32_t finite = softmax_of(im, onnx_op2(im, "maximum", x, least));
+    const uint32_t result = softmax_of(im, onnx_in(im, 0), true);
     im->node = where;
-    const uint32_t in[3] = {onnx_op2(im, "less", x, least), onnx_fill(im, &one, x, 0), finite};
-    onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
+    onnx_give(im, 0, result);
     return true;
 }
 
