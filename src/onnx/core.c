@@ -218,7 +218,7 @@ const double *onnx_fixed(onnx_import *im, uint32_t i, int64_t *n) {
     const double *at[2];
     if (!onnx_numbers(im, i, at, n)) return NULL;
     for (int64_t k = 0; k < *n; k++)
-        if (at[0][k] != at[1][k]) {
+        if (!onnx_same_number(at[0][k], at[1][k])) {
             onnx_refuse(im, "operand %u depends on the batch", i);
             *n = 0;
         }

@@ -181,6 +181,10 @@ static inline int64_t onnx_whole(double x) {
     const double most = 0x1p40;
     return x >= most ? (int64_t)most : x <= -most ? -(int64_t)most : x == x ? (int64_t)x : 0;
 }
+/* Equal, or NaN both. */
+static inline bool onnx_same_number(double a, double b) {
+    return a == b || (a != a && b != b);
+}
 /* An axis in [0, rank), counted from the end if negative. */
 uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
 /* A place, counted from the end if negative, clamped to [0, size]. */

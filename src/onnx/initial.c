@@ -89,7 +89,7 @@ static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) 
                EBB_BUILD_NONE;
     (void)snprintf(type, sizeof type, "%s%s", dtype, onnx_shape_text(im, &v->shape, shape));
     for (int64_t i = 0; v->kind == ONNX_FOLDED && i < count; i++)
-        if (v->at[0][i] != v->at[1][i])
+        if (!onnx_same_number(v->at[0][i], v->at[1][i]))
             return onnx_refuse(im, "%.80s, computed from the batch, is read as data", v->name),
                    EBB_BUILD_NONE;
     const bool table = strcmp(word, "table") == 0;

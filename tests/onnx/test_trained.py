@@ -45,6 +45,7 @@ ROWS = [
     ("a parameter in a file of Ebb's", scaled("val_5", 0.5) + field(2, "ebb"), "%val_5 = param f32[]"),
     ("infinity in a file of Ebb's", scaled("m.c", math.inf) + field(2, "ebb"), "%m.c = state f32[]"),
     ("a mask's filling", scaled("m.lifted", -3e38), "%m.lifted = constant f32[] fill=-3"),
+    ("a constant with NaN", model([constant("k", [1.0, math.nan]), node("Add", ["x", "k"], "y")], [], ["N", 2], ["N", 2]), "%k = state f32[2]"),
     ("an exponent", model([node("Pow", ["x", "k"], "y")], [tensor("k", [], [3.0], floats=True)], ["N", 4], ["N", 4]), "%y.1 = mul %x, %y\n"),
     ("a norm without a scale", norm([1.0, 1.0], [0.0, 0.0]), "%w = constant f32[2] fill=1\n%b = constant f32[2] fill=0\n"),
     ("a norm's scale as a constant", norm([1.0, 2.0], [0.0, 0.5]), "%w = param f32[2]\n%b = param f32[2]\n"),
