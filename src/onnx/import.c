@@ -179,10 +179,12 @@ static void copy_given(onnx_import *im, onnx_value *v) {
 }
 
 /* Whether an output that has as many places as the file has samples no longer has N: something on the way
- * took a number of samples as it was exported. */
-static bool has_lost_batch(const onnx_import *im, const onnx_port *port, const onnx_shape *shape) {
-    return im->rebind && im->batch > 0 && port->shaped && port->rank == shape->rank && shape->rank > 0 &&
+ * took a number of samples as it was exported. Of the file's tensors alone, as anchors, it never had N. */
+static ebb_status has_lost_batch(onnx_import *im, const onnx_port *port, const onnx_shape *shape,
+                                 bool *out) {
+    *out = im->rebind && im->batch > 0 && port->shaped && port->rank == shape->rank && shape->rank > 0 &&
            port->dim[0] == im->batch && shape->dim[0][0] == shape->dim[1][0];
+    return *out ? onnx_reads_inputs(im, port->name, out) : EBB_OK;
 }
 
 static ebb_status add_outputs(onnx_import *im) {
@@ -197,7 +199,10 @@ static ebb_status add_outputs(onnx_import *im) {
                             im->file->path, v->name);
         const uint32_t source = v->id;
         const onnx_shape shape = onnx_shape_of(im, source);
-        if (has_lost_batch(im, &im->file->outputs[i], &shape))
+        bool lost;
+        const ebb_status status = has_lost_batch(im, &im->file->outputs[i], &shape, &lost);
+        if (status != EBB_OK) return status;
+        if (lost)
             return ebb_fail(im->env, EBB_BAD_INPUT,
                             "%.200s: output %.100s: its %lld samples would stay as many", im->file->path,
                             v->name, (long long)im->batch);

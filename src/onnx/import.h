@@ -233,6 +233,9 @@ bool onnx_masked_softmax(onnx_import *im);
 
 /* Finds for each node whether an output needs it. In the file's arena. */
 EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
+/* Whether a result is computed from an input's elements, not from its sizes and tensors of the file alone.
+ */
+EBB_CHECKED ebb_status onnx_reads_inputs(onnx_import *im, const char *name, bool *out);
 
 /* The number of the output that the loss is of: the first one that is not said to be of whole numbers, as
  * labels are; n_outputs: none. */
