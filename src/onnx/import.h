@@ -55,6 +55,9 @@ uint32_t onnx_names_find(const onnx_names *names, const char *key);
 bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
 void onnx_names_end(ebb_env *env, onnx_names *names);
 
+/* How live nodes read a value: whether its numbers may be places along the batch. */
+enum { ONNX_NO_PLACE, ONNX_MAY_BE_PLACE };
+
 typedef struct onnx_initial {
     ebb_tensor_row row;
     const void *data;
@@ -89,7 +92,7 @@ typedef struct onnx_import {
     EBB_ARRAY(onnx_samples) samples; /* likewise */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
-    onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read */
+    onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read, and how */
     const onnx_node *node;
     const onnx_node *head; /* the function at the first output, for the loss: loss.c */
     bool head_left_out;

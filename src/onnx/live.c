@@ -8,17 +8,48 @@ static bool is_wanted(const onnx_import *im, const onnx_node *node) {
     return false;
 }
 
+static bool is_one_of(const char *op, const char *const *ops) {
+    while (*ops && strcmp(*ops, op) != 0) ops++;
+    return *ops != NULL;
+}
+
+/* How operand k of a live node is read: as a place that may be one along the batch, or only as numbers and
+ * as places in tensors of the file. */
+static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k) {
+    static const char *const plain[] = {"Shape",   "Size",        "Equal",          "Less",
+                                        "Greater", "LessOrEqual", "GreaterOrEqual", NULL};
+    static const char *const moves[] = {"Cast",      "Identity", "Concat", "Reshape", "Squeeze",
+                                        "Unsqueeze", "Add",      "Sub",    "Mul",     NULL};
+    if (is_one_of(node->op, plain)) return ONNX_NO_PLACE;
+    if (strcmp(node->op, "Gather") == 0 && k == 1) {
+        const uint32_t at = onnx_names_find(&im->by_name, node->in[0]);
+        return at != EBB_NONE && im->values.at[at].kind != ONNX_GRAPH ? ONNX_NO_PLACE : ONNX_MAY_BE_PLACE;
+    }
+    for (uint32_t i = 0; i < node->n_attributes && strcmp(node->op, "Cast") == 0; i++)
+        if (strcmp(node->attributes[i].name, "to") == 0 && !onnx_is_whole((int32_t)node->attributes[i].i))
+            return ONNX_NO_PLACE;
+    const bool moved = is_one_of(node->op, moves) && node->n_out > 0;
+    const uint32_t use = moved ? onnx_names_find(&im->wanted, node->out[0]) : ONNX_MAY_BE_PLACE;
+    return use == ONNX_NO_PLACE ? ONNX_NO_PLACE : ONNX_MAY_BE_PLACE;
+}
+
+static bool want(onnx_import *im, const char *name, uint32_t use) {
+    const uint32_t so_far = onnx_names_find(&im->wanted, name);
+    return onnx_names_put(im->env, &im->wanted, name,
+                          so_far == ONNX_MAY_BE_PLACE ? ONNX_MAY_BE_PLACE : use);
+}
+
 /* A file has its nodes in an order in which each stands behind those that it reads. */
 ebb_status onnx_live_find(onnx_import *im, bool **out) {
     const onnx_file *file = im->file;
     bool *live = *out = EBB_NEW(im->arena, bool, file->n_nodes);
     if (!live) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < file->n_outputs; i++)
-        if (!onnx_names_put(im->env, &im->wanted, file->outputs[i].name, 0)) return EBB_NO_MEMORY;
+        if (!want(im, file->outputs[i].name, ONNX_NO_PLACE)) return EBB_NO_MEMORY;
     for (uint32_t i = file->n_nodes; i-- > 0;) {
         live[i] = is_wanted(im, &file->nodes[i]);
         for (uint32_t k = 0; live[i] && k < file->nodes[i].n_in; k++)
-            if (!onnx_names_put(im->env, &im->wanted, file->nodes[i].in[k], 0)) return EBB_NO_MEMORY;
+            if (!want(im, file->nodes[i].in[k], use_of(im, &file->nodes[i], k))) return EBB_NO_MEMORY;
     }
     return EBB_OK;
 }

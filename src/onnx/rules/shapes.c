@@ -112,7 +112,7 @@ static void unsqueeze(onnx_import *im) {
 }
 
 /* Operand i of a Concat; one that was made for the batch of the file is repeated for each sample: of a
- * batch of 1 whatever still has one sample. */
+ * batch of 1 whatever still has one sample. Whole numbers that may be places along the batch are not. */
 static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_shape *other) {
     if (axis == 0) return onnx_in(im, i); /* its rows are no batch's */
     const uint32_t x = onnx_in_beside(im, i, other);
@@ -121,7 +121,9 @@ static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_sh
                      shape.dim[1][0] == 1,
                given = onnx_operand(im, i)->kind != ONNX_GRAPH || x != onnx_in(im, i),
                frozen = im->rebind && (im->batch == 1 || given);
-    if (!frozen || !one || !onnx_is_real(im, x) || other->dim[0][0] == other->dim[1][0]) return x;
+    const bool no_place =
+        onnx_is_real(im, x) || onnx_names_find(&im->wanted, im->node->out[0]) == ONNX_NO_PLACE;
+    if (!frozen || !one || !no_place || other->dim[0][0] == other->dim[1][0]) return x;
     for (uint32_t k = 0; k < 2; k++) shape.dim[k][0] = other->dim[k][0];
     return onnx_broadcast(im, x, &shape);
 }
