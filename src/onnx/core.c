@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 /* ---- names ---- */
 

@@ -1,7 +1,7 @@
 /* dims: what inputs' sizes without a number are called, and which of them were given. */
 #include <stdio.h>
 
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 /* ---- names ---- */
 

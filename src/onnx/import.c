@@ -1,6 +1,6 @@
 /* import: the graph from its inputs to its loss. */
 #include "onnx/fold/fold.h"
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 #include <stdio.h>
 

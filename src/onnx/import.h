@@ -232,30 +232,6 @@ uint32_t onnx_root(onnx_import *im, uint32_t x);
  * has no NaN either, which y's own would have. false: it is not such a node. */
 bool onnx_masked_softmax(onnx_import *im);
 
-/* ---- live.c, loss.c ---- */
-
-/* Finds for each node whether an output needs it. In the file's arena. */
-EBB_CHECKED ebb_status onnx_live_find(onnx_import *im, bool **out);
-/* Whether a result is computed from an input's elements, not from its sizes and tensors of the file alone.
- */
-EBB_CHECKED ebb_status onnx_reads_inputs(onnx_import *im, const char *name, bool *out);
-
-/* The number of the output that the loss is of: the first one that is not said to be of whole numbers, as
- * labels are; n_outputs: none. */
-uint32_t onnx_loss_output(const onnx_import *im);
-/* Sets head and head_left_out if a loss is wanted. */
-void onnx_head_find(onnx_import *im);
-/* Whether the node is the head and is replaced by the loss. */
-bool onnx_head_left_out(onnx_import *im);
-/* Adds the loss of the first output, if it can have one. */
-void onnx_loss_add(onnx_import *im, uint32_t output);
-
-/* ---- numbers.c ---- */
-
-/* Finds for each tensor of the file whether it is a number, which is folded, and no parameter. In the
- * file's arena. */
-EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, bool **out);
-
 /* ---- frozen.c ---- */
 
 /* Operand i; of one that was made for the batch of a file, and is the same for each sample, the first
@@ -279,32 +255,5 @@ bool onnx_samples_find(onnx_import *im, uint32_t x, onnx_shape *out, uint32_t op
 void onnx_samples_guess(onnx_import *im, uint32_t id);
 /* Its loss is of classes along this axis: no place of the samples' axis, if that is a guess. */
 void onnx_samples_settle(onnx_import *im, uint32_t id, uint32_t axis);
-
-/* ---- dims.c ---- */
-
-enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has at most 64 */
-/* Gives each non-numeric size of an input a name that a text and --dim accept: the file's, if it is valid
- * and not an N after the first axis; else one derived from it, or from the input's name and the axis. First
- * axes without a name, and axes beyond the maximum, stay unnamed. */
-EBB_CHECKED ebb_status onnx_name_dims(onnx_file *file);
-/* The size given for a symbol; 0: none. */
-int64_t onnx_bound(const onnx_import *im, const char *symbol);
-EBB_CHECKED ebb_status onnx_port_shape(const onnx_import *im, const onnx_port *port, onnx_shape *out);
-/* EBB_USAGE: no size has this name. */
-ebb_status onnx_refuse_dim(const onnx_import *im, const char *name);
-
-/* ---- refusals.c ---- */
-
-/* Records the current node as refused, with the reason in im->why. */
-void onnx_note_refused(onnx_import *im);
-/* Reports all refusals on one line, similar ones together, as far as it fits. EBB_BAD_INPUT,
- * EBB_NO_MEMORY. */
-ebb_status onnx_tell_refused(onnx_import *im);
-/* Passes each refusal to the options' on_refused. */
-void onnx_each_refused(const onnx_import *im, const ebb_onnx_options *options);
-
-/* Declares inputs and initializers, makes the nodes, outputs and the loss. */
-EBB_CHECKED ebb_status onnx_import_run(onnx_import *im);
-void onnx_import_end(onnx_import *im);
 
 #endif

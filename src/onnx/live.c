@@ -1,6 +1,6 @@
 /* live: nodes that an output of the file needs. Others are not looked at: heads that were cut off, what an
  * exporter left behind. */
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 static bool is_wanted(const onnx_import *im, const onnx_node *node) {
     for (uint32_t k = 0; k < node->n_out; k++)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "onnx/emit.h"
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 enum { MOST_BETWEEN = 8 }; /* Identity nodes between the function and the output */
 

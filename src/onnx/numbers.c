@@ -1,7 +1,7 @@
 /* numbers: which floats of rank 0 are numbers that an exporter made tensors, such as the slope of an
  * activation or what a mask is filled with. Others are parameters, such as a model's scale of its logits.
  */
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 /* ---- what the file says ---- */
 

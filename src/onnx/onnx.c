@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "onnx/export/export.h"
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 struct ebb_onnx {
     onnx_file file;

@@ -1,7 +1,7 @@
 /* refusals: all nodes that cannot be imported, in one answer. */
 #include <stdio.h>
 
-#include "onnx/import.h"
+#include "onnx/stages.h"
 
 enum { LINE_BYTES = 700, NAMES = 3 }; /* what an error has room for beside the path; names of alike ones */
 

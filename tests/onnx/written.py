@@ -1,5 +1,8 @@
 """ONNX files for tests, written field by field as onnx.proto3 numbers them, so that no package is needed."""
+import pathlib
 import struct
+import subprocess
+import tempfile
 
 FLOAT, INT64 = 1, 7
 
@@ -56,3 +59,31 @@ def graph(nodes, tensors, inputs, outputs, opset=17, more=b""):
 
 def model(nodes, tensors, x, y):
     return graph(nodes, tensors, [port("x", x)], [port("y", y)])
+
+
+def number(name, n):
+    return tensor(name, [1], [n])
+
+
+def constant(name, dims, values):
+    return node("Constant", [], name, value=tensor("", dims, values))
+
+
+def beside(nodes, tensors):
+    """c, int64, cast and added to x."""
+    return model([*nodes, node("Cast", ["c"], "f", to=1), node("Add", ["x", "f"], "y")], tensors, ["N", 4], ["N", 4])
+
+
+def failures(ebb, rows):
+    """Of rows (what, a file, words): those whose imported text, or one line of refusal where they begin with "!", lacks the words."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for what, data, wanted in rows:
+            path = pathlib.Path(folder, "m.onnx")
+            path.write_bytes(data)
+            done = subprocess.run([ebb, "import", path, "-o", "-"], capture_output=True, text=True)
+            fails = wanted.startswith("!")
+            text = done.stderr if fails else done.stdout
+            if done.returncode != (3 if fails else 0) or wanted.lstrip("!") not in text or (fails and done.stderr.count("\n") != 1):
+                wrong.append(f"{what}: {done.returncode}: {done.stderr}{done.stdout}")
+    return wrong
