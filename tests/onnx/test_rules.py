@@ -248,6 +248,8 @@ ROWS.append(of_rank_4("A mask of tokens beside scores",
      node("Mul", ["d", "low"], "e"), node("Add", ["x1", "e"], "f"), node("Softmax", ["f"], "y", axis=-1)],
     [([2, 3], [1, 1, 0, 1, 0, 0]), ([2, 2, 1, 3], [0.0] * 12)], ([2, 2, 1, 3], [0.5, 0.5, 0, 0.5, 0.5, 0, 1, 0, 0, 1, 0, 0])))
 MINUS, LEAST = -math.inf, -3.4028234663852886e38
+ROWS.append(("BatchNormalization by its samples", graph([node("Neg", ["x0"], "n"), node("ReduceMax", ["n", "all"], "m", keepdims=0), node("BatchNormalization", ["x0", "s", "b", "m", "m"], "y", training_mode=1, epsilon=0.0)],
+    [tensor("s", [2], [1.0, 2.0], floats=True), tensor("b", [2], [0.0, 0.5], floats=True), tensor("all", [2], [0, 2])], [port("x0", [2, 2, 1])], [port("y", [2, 2, 1])], 18), {"x0": struct.pack("<4f", 1, 5, 3, 9)}, [[-1, -1.5, 1, 2.5]]))
 for opset, axis in ((17, -1), (11, 1)):
     ROWS.append((f"Softmax of masked rows, opset {opset}", graph([node("Softmax", ["x0"], "s", axis=axis), node("IsNaN", ["s"], "n"), node("Where", ["n", "o", "s"], "y")], [tensor("o", [], [0.0], floats=True)],
         [port("x0", [6, 2])], [port("y", [6, 2])], opset), {"x0": struct.pack("<12f", 0, LN3, 1, MINUS, MINUS, MINUS, math.inf, 1, NAN, 0, LEAST, LEAST)}, [[0.25, 0.75, 1, 0, 0, 0, 0, 0, 0, 0, 0.5, 0.5]]))

@@ -3,13 +3,23 @@
 
 #include "onnx/import.h"
 
+/* In training mode the mean and variance are the samples', whatever the graph computes for them. */
+static void measure(onnx_import *im, uint32_t in[5], uint32_t rank) {
+    char axes[ONNX_AXES_TEXT];
+    (void)onnx_axes_text(onnx_axes_from(0, rank) & ~2U, axes);
+    in[3] = onnx_op1(im, "reduce_mean", in[0], "axis=[%s]", axes);
+    const uint32_t low = onnx_op2(im, "sub", in[0], in[3]);
+    in[4] = onnx_op1(im, "reduce_mean", onnx_op2(im, "mul", low, low), "axis=[%s]", axes);
+}
+
 /* By mean and variance that the graph computes, as of weights that are standardized: (x - mean) /
  * sqrt(variance + epsilon) * scale + bias. in: the operands. */
-static void norm_by_computed(onnx_import *im, const uint32_t in[5], double eps) {
+static void norm_by_computed(onnx_import *im, uint32_t in[5], double eps) {
     const onnx_shape shape = onnx_shape_of(im, in[0]);
     onnx_shape channels = {.rank = shape.rank > 1 ? shape.rank - 1 : 1, .dim = {{1}, {1}}};
     uint32_t each[5];
     if (onnx_stopped(im)) return;
+    if (onnx_attr_int(im, "training_mode", 0)) measure(im, in, shape.rank);
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < channels.rank; d++)
             channels.dim[k][d] = d == 0 && shape.rank > 1 ? shape.dim[k][1] : 1;
