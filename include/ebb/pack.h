@@ -73,8 +73,8 @@ typedef struct ebb_pack_options {
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
     uint32_t enough_part;   /* > 0: without a capacity, or with one below the lower bound, stops at a height
-                               of   at most lower_bound + lower_bound / enough_part, which is then not proven,
-                               for   a job without pools and over; 0: at the bound */
+                               of at most lower_bound + lower_bound / enough_part, which is then not proven,
+                               for a job without pools and over; 0: at the bound */
 } ebb_pack_options;
 #define EBB_PACK_EFFORT 10000000 /* the default, about ten seconds */
 

@@ -7,7 +7,8 @@
  *
  *     graph      made by an op of the builder, or an input
  *     folded     known numbers: shapes and values computed from them, constants; at most 2^21 in total
- *     initial    a tensor of the file, which becomes a param or a state when an op first reads it
+ *     initial    a tensor of the file, or a Constant of many floats, which becomes a param or a state when
+ *                an op first reads it
  *
  * A node that cannot be imported is refused with a reason (`onnx_refuse`); its results are lost, and so,
  * silently, are those of nodes that read them. The import continues, so that one answer names all such
@@ -122,7 +123,8 @@ int32_t onnx_type_of(onnx_import *im, uint32_t i);
 const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
 /* The number meant by a float in the file: the shortest decimal that rounds to it. */
 double onnx_meant(double f);
-/* Makes an operand of known numbers: a constant if all are equal, else a state. type: as in the file. */
+/* Makes an operand of known numbers: a constant if all are equal and finite, else a state. type: as in the
+ * file. */
 uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, const double *at);
 /* Whether the elements of FOLDED or INITIAL v are equal, and finite. */
 bool onnx_is_uniform(const onnx_value *v);

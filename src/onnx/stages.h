@@ -21,7 +21,7 @@ uint32_t onnx_loss_output(const onnx_import *im);
 void onnx_head_find(onnx_import *im);
 /* Whether the node is the head and is replaced by the loss. */
 bool onnx_head_left_out(onnx_import *im);
-/* Adds the loss of the first output, if it can have one. */
+/* Adds the loss of `output`, the value of onnx_loss_output, if it can have one. */
 void onnx_loss_add(onnx_import *im, uint32_t output);
 
 /* ---- numbers.c ---- */
