@@ -128,6 +128,7 @@ static bool operands_there(onnx_import *im) {
     for (uint32_t i = 0; i < im->node->n_in; i++) {
         if (!onnx_has(im, i)) continue;
         const uint32_t at = onnx_names_find(&im->by_name, im->node->in[i]);
+        if (at == EBB_NONE && onnx_measures(im, i)) continue;
         if (at == EBB_NONE)
             onnx_refuse(im, "operand %.100s is not defined before it", im->node->in[i]);
         else if (im->values.at[at].kind == ONNX_LOST)

@@ -230,7 +230,9 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_learners[], onnx_rules_tuples[];
 /* reductions.c. The square root of a sum of squares, whose gradient at 0 is 0. */
 uint32_t onnx_root(onnx_import *im, uint32_t x);
-/* norms.c. Where(IsNaN(y), 0, y) of y, a Softmax: rows that a mask leaves nothing of are 0. Its gradient
+/* norms.c. Whether operand i is a statistic that was not made, as BatchNormalization has its samples'. */
+bool onnx_measures(const onnx_import *im, uint32_t i);
+/* Where(IsNaN(y), 0, y) of y, a Softmax: rows that a mask leaves nothing of are 0. Its gradient
  * has no NaN either, which y's own would have. false: it is not such a node. */
 bool onnx_masked_softmax(onnx_import *im);
 

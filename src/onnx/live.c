@@ -33,6 +33,24 @@ static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k)
     return use == ONNX_NO_PLACE ? ONNX_NO_PLACE : ONNX_MAY_BE_PLACE;
 }
 
+/* Whether operand k of node i is a statistic that a node before it computes, of a BatchNormalization in
+ * training mode, which reads its samples' own. What makes it is looked for nearby, where exporters have it.
+ */
+static bool is_measured(const onnx_file *file, uint32_t i, uint32_t k) {
+    enum { NEARBY = 256 };
+    const onnx_node *node = &file->nodes[i];
+    bool training = false;
+    if (k < 3 || strcmp(node->op, "BatchNormalization") != 0) return false;
+    for (uint32_t a = 0; a < node->n_attributes; a++)
+        training |= strcmp(node->attributes[a].name, "training_mode") == 0 && node->attributes[a].i != 0;
+    for (uint32_t n = 0; training && n < NEARBY && i-- > 0; n++)
+        for (uint32_t o = 0; o < file->nodes[i].n_out; o++)
+            if (strcmp(file->nodes[i].out[o], node->in[k]) == 0)
+                return strcmp(file->nodes[i].op, "Identity") != 0 &&
+                       strcmp(file->nodes[i].op, "Constant") != 0;
+    return false;
+}
+
 static bool want(onnx_import *im, const char *name, uint32_t use) {
     const uint32_t so_far = onnx_names_find(&im->wanted, name);
     return onnx_names_put(im->env, &im->wanted, name,
@@ -49,7 +67,8 @@ ebb_status onnx_live_find(onnx_import *im, bool **out) {
     for (uint32_t i = file->n_nodes; i-- > 0;) {
         live[i] = is_wanted(im, &file->nodes[i]);
         for (uint32_t k = 0; live[i] && k < file->nodes[i].n_in; k++)
-            if (!want(im, file->nodes[i].in[k], use_of(im, &file->nodes[i], k))) return EBB_NO_MEMORY;
+            if (!is_measured(file, i, k) && !want(im, file->nodes[i].in[k], use_of(im, &file->nodes[i], k)))
+                return EBB_NO_MEMORY;
     }
     return EBB_OK;
 }

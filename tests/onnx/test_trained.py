@@ -47,6 +47,9 @@ ROWS = [
     ("a mask's filling", scaled("m.lifted", -3e38), "%m.lifted = constant f32[] fill=-3"),
     ("a constant with NaN", model([constant("k", [1.0, math.nan]), node("Add", ["x", "k"], "y")], [], ["N", 2], ["N", 2]), "%k = state f32[2]"),
     ("an exponent", model([node("Pow", ["x", "k"], "y")], [tensor("k", [], [3.0], floats=True)], ["N", 4], ["N", 4]), "%y.1 = mul %x, %y\n"),
+    ("statistics of a copy", model([node("ReduceMean", ["copy"], "m", axes=[0, 2], keepdims=0), node("BatchNormalization", ["w", "s", "s", "m", "m"], "n", training_mode=1), node("Mul", ["x", "n"], "y")],
+                                   [tensor(name, [1, 2, 3], [float(i) for i in range(6)], floats=True) for name in ("w", "copy")] + [tensor("s", [2], [1.0, 2.0], floats=True)], ["N", 2, 3], ["N", 2, 3]),
+     "%x = input f32[N,2,3]\n%w = param f32[1,2,3]\n%s = param f32[2]\n%n = reduce_mean %w axis=[0,2]\n"),
     ("a norm without a scale", norm([1.0, 1.0], [0.0, 0.0]), "%w = constant f32[2] fill=1\n%b = constant f32[2] fill=0\n"),
     ("a norm's scale as a constant", norm([1.0, 2.0], [0.0, 0.5]), "%w = param f32[2]\n%b = param f32[2]\n"),
 ]

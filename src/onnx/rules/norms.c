@@ -30,15 +30,21 @@ static void norm_by_computed(onnx_import *im, uint32_t in[5], double eps) {
     onnx_give(im, 0, onnx_op2(im, "add", y, each[2]));
 }
 
+bool onnx_measures(const onnx_import *im, uint32_t i) {
+    return i >= 3 && onnx_has(im, i) && strcmp(im->node->op, "BatchNormalization") == 0 &&
+           onnx_attr_int(im, "training_mode", 0) != 0 &&
+           onnx_names_find(&im->by_name, im->node->in[i]) == EBB_NONE;
+}
+
 static void batch_norm(onnx_import *im) {
     const double eps = onnx_attr_real(im, "epsilon", 1e-5), keep = onnx_attr_real(im, "momentum", 0.9);
     uint32_t in[5];
     char text[96], real[2][EBB_REAL_TEXT];
-    for (uint32_t i = 0; i < 5; i++) in[i] = onnx_in(im, i);
+    for (uint32_t i = 0; i < 5; i++) in[i] = onnx_measures(im, i) ? in[0] : onnx_in(im, i);
     onnx_shape shape = onnx_shape_of(im, in[0]);
     const onnx_shape given = shape;
     if (onnx_stopped(im)) return;
-    if (!onnx_is_given(im, 3) || !onnx_is_given(im, 4)) {
+    if (onnx_measures(im, 3) || onnx_measures(im, 4) || !onnx_is_given(im, 3) || !onnx_is_given(im, 4)) {
         norm_by_computed(im, in, eps);
         return;
     }
