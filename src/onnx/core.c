@@ -67,6 +67,7 @@ void onnx_import_end(onnx_import *im) {
     onnx_names_end(im->env, &im->by_name);
     onnx_names_end(im->env, &im->taken);
     onnx_names_end(im->env, &im->wanted);
+    onnx_names_end(im->env, &im->reached);
 }
 
 /* ---- refusals ---- */

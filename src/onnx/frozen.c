@@ -37,24 +37,12 @@ static bool are_numbers(const onnx_value *v, int64_t batch) {
     return true;
 }
 
-static bool is_for_tuples(const onnx_import *im, const char *name) {
-    for (uint32_t i = 0; i < im->file->n_outputs; i++)
-        if (strcmp(im->file->outputs[i].name, name) == 0) return false;
-    for (uint32_t k = 0; k < im->file->n_nodes; k++) {
-        const onnx_node *node = &im->file->nodes[k];
-        for (uint32_t i = 0; i < node->n_in; i++)
-            if (strcmp(node->in[i], name) == 0 && (i != 1 || strcmp(node->op, "GatherND") != 0))
-                return false;
-    }
-    return true;
-}
-
 uint32_t onnx_sample_numbers(onnx_import *im, uint32_t axis, const onnx_shape *other) {
     if (!im->rebind || im->batch < 1 || onnx_stopped(im) || im->node->n_out != 1) return EBB_BUILD_NONE;
     const bool whole =
         other->rank > 1 && other->dim[0][0] == ONNX_BATCH_A && other->dim[1][0] == ONNX_BATCH_B;
     if (!whole || axis + 1 != other->rank || !are_numbers(onnx_operand(im, 0), im->batch) ||
-        !is_for_tuples(im, im->node->out[0]))
+        onnx_names_find(&im->wanted, im->node->out[0]) != ONNX_TUPLES)
         return EBB_BUILD_NONE;
     onnx_shape each = {.rank = other->rank};
     for (uint32_t d = 0; d < each.rank; d++)

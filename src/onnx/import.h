@@ -56,8 +56,9 @@ uint32_t onnx_names_find(const onnx_names *names, const char *key);
 bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
 void onnx_names_end(ebb_env *env, onnx_names *names);
 
-/* How live nodes read a value: whether its numbers may be places along the batch. */
-enum { ONNX_NO_PLACE, ONNX_MAY_BE_PLACE };
+/* How live nodes read a value: whether its numbers may be places along the batch; as tuples of places
+ * alone. */
+enum { ONNX_NO_PLACE, ONNX_MAY_BE_PLACE, ONNX_TUPLES };
 
 typedef struct onnx_initial {
     ebb_tensor_row row;
@@ -94,6 +95,8 @@ typedef struct onnx_import {
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
     onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read, and how */
+    onnx_names reached;                /* what is computed from inputs' elements, once it was asked for */
+    bool has_reached;
     const onnx_node *node;
     const onnx_node *head; /* the function at the first output, for the loss: loss.c */
     bool head_left_out;
@@ -185,6 +188,11 @@ bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t other
 static inline int64_t onnx_whole(double x) {
     const double most = 0x1p40;
     return x >= most ? (int64_t)most : x <= -most ? -(int64_t)most : x == x ? (int64_t)x : 0;
+}
+/* Whether a text is in a list, which NULL ends. */
+static inline bool onnx_is_in(const char *text, const char *const *list) {
+    while (*list && strcmp(*list, text) != 0) list++;
+    return *list != NULL;
 }
 /* Equal, or NaN both. */
 static inline bool onnx_same_number(double a, double b) {

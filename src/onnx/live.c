@@ -8,11 +8,6 @@ static bool is_wanted(const onnx_import *im, const onnx_node *node) {
     return false;
 }
 
-static bool is_one_of(const char *op, const char *const *ops) {
-    while (*ops && strcmp(*ops, op) != 0) ops++;
-    return *ops != NULL;
-}
-
 /* How operand k of a live node is read: as a place that may be one along the batch, or only as numbers and
  * as places in tensors of the file. */
 static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k) {
@@ -20,7 +15,8 @@ static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k)
                                         "Greater", "LessOrEqual", "GreaterOrEqual", NULL};
     static const char *const moves[] = {"Cast",      "Identity", "Concat", "Reshape", "Squeeze",
                                         "Unsqueeze", "Add",      "Sub",    "Mul",     NULL};
-    if (is_one_of(node->op, plain)) return ONNX_NO_PLACE;
+    if (onnx_is_in(node->op, plain)) return ONNX_NO_PLACE;
+    if (strcmp(node->op, "GatherND") == 0 && k == 1) return ONNX_TUPLES;
     if (strcmp(node->op, "Gather") == 0 && k == 1) {
         const uint32_t at = onnx_names_find(&im->by_name, node->in[0]);
         return at != EBB_NONE && im->values.at[at].kind != ONNX_GRAPH ? ONNX_NO_PLACE : ONNX_MAY_BE_PLACE;
@@ -28,7 +24,7 @@ static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k)
     for (uint32_t i = 0; i < node->n_attributes && strcmp(node->op, "Cast") == 0; i++)
         if (strcmp(node->attributes[i].name, "to") == 0 && !onnx_is_whole((int32_t)node->attributes[i].i))
             return ONNX_NO_PLACE;
-    const bool moved = is_one_of(node->op, moves) && node->n_out > 0;
+    const bool moved = onnx_is_in(node->op, moves) && node->n_out > 0;
     const uint32_t use = moved ? onnx_names_find(&im->wanted, node->out[0]) : ONNX_MAY_BE_PLACE;
     return use == ONNX_NO_PLACE ? ONNX_NO_PLACE : ONNX_MAY_BE_PLACE;
 }
@@ -54,7 +50,7 @@ static bool is_measured(const onnx_file *file, uint32_t i, uint32_t k) {
 static bool want(onnx_import *im, const char *name, uint32_t use) {
     const uint32_t so_far = onnx_names_find(&im->wanted, name);
     return onnx_names_put(im->env, &im->wanted, name,
-                          so_far == ONNX_MAY_BE_PLACE ? ONNX_MAY_BE_PLACE : use);
+                          so_far == EBB_NONE || so_far == use ? use : ONNX_MAY_BE_PLACE);
 }
 
 /* A file has its nodes in an order in which each stands behind those that it reads. */
@@ -74,25 +70,29 @@ ebb_status onnx_live_find(onnx_import *im, bool **out) {
 }
 
 /* In the same order: what inputs reach, other than by their sizes. */
-ebb_status onnx_reads_inputs(onnx_import *im, const char *name, bool *out) {
+static bool find_reached(onnx_import *im) {
     const onnx_file *file = im->file;
-    onnx_names reached = {.n = 0};
     bool there = true;
     for (uint32_t i = 0; i < file->n_inputs && there; i++) {
         const uint32_t at = onnx_names_find(&im->by_name, file->inputs[i].name);
         if (at != EBB_NONE && im->values.at[at].kind == ONNX_GRAPH)
-            there = onnx_names_put(im->env, &reached, file->inputs[i].name, 0);
+            there = onnx_names_put(im->env, &im->reached, file->inputs[i].name, 0);
     }
     for (uint32_t i = 0; i < file->n_nodes && there; i++) {
         const onnx_node *node = &file->nodes[i];
         bool reads = false;
         for (uint32_t k = 0; k < node->n_in; k++)
-            reads |= onnx_names_find(&reached, node->in[k]) != EBB_NONE;
+            reads |= onnx_names_find(&im->reached, node->in[k]) != EBB_NONE;
         reads &= strcmp(node->op, "Shape") != 0 && strcmp(node->op, "Size") != 0;
         for (uint32_t k = 0; k < node->n_out && reads && there; k++)
-            if (node->out[k][0] != '\0') there = onnx_names_put(im->env, &reached, node->out[k], 0);
+            if (node->out[k][0] != '\0') there = onnx_names_put(im->env, &im->reached, node->out[k], 0);
     }
-    *out = onnx_names_find(&reached, name) != EBB_NONE;
-    onnx_names_end(im->env, &reached);
-    return there ? EBB_OK : EBB_NO_MEMORY;
+    return there;
+}
+
+ebb_status onnx_reads_inputs(onnx_import *im, const char *name, bool *out) {
+    if (!im->has_reached && !find_reached(im)) return EBB_NO_MEMORY;
+    im->has_reached = true;
+    *out = onnx_names_find(&im->reached, name) != EBB_NONE;
+    return EBB_OK;
 }

@@ -37,11 +37,6 @@ static int64_t elements_before(const onnx_shape *shape, uint32_t axis, int64_t b
 
 /* ---- ops ---- */
 
-static bool is_in(const char *op, const char *const *list) {
-    while (*list && strcmp(*list, op) != 0) list++;
-    return *list != NULL;
-}
-
 static bool is_along(const char *attributes, uint32_t axis) {
     const char *at = strstr(attributes, "axis=");
     return at && strtol(at + strlen("axis="), NULL, 10) == (long)axis;
@@ -64,10 +59,10 @@ static bool keeps_apart(const char *op, uint32_t i, const char *attributes, uint
                                           "upsample",        NULL};
     static const char *const along[] = {"argmax", "argmin", "concat", "cumsum",
                                         "slice",  "sort",   "take",   NULL};
-    if (is_in(op, along)) return (strcmp(op, "take") == 0 && i == 1) || !is_along(attributes, axis);
+    if (onnx_is_in(op, along)) return (strcmp(op, "take") == 0 && i == 1) || !is_along(attributes, axis);
     if (strcmp(op, "softmax") == 0)
         return axis + 1 < rank && (axis == 0 || !strstr(attributes, "causal=true"));
-    return is_in(op, any) || (axis == 0 && is_in(op, of_rows));
+    return onnx_is_in(op, any) || (axis == 0 && onnx_is_in(op, of_rows));
 }
 
 static bool is_reshape(const char *op) {

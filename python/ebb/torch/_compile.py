@@ -65,7 +65,8 @@ class Compiled(torch.nn.Module):
     def _start(self, settled):
         self.n_starts += 1
         Compiled.n_starts_of_all += 1
-        gc.collect()  # what a call that was taken back has made lies in cycles
+        if self.n_starts > 1:
+            gc.collect()  # what a call that was taken back has made lies in cycles
         self.backend = self.make_backend(settled)
         self.known_sizes = set()
         run = torch.compile(self.model, backend=self.backend, **self.torch_options)
