@@ -158,7 +158,7 @@ SECOND_FACES = {'sublinear': {'score/play.h': {'exact'}}}
 # Standard C and POSIX.
 LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
-    poll.h pthread.h sched.h spawn.h strings.h unistd.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
+    poll.h pthread.h sched.h spawn.h strings.h unistd.h sys/file.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
     sys/time.h sys/types.h sys/utsname.h sys/wait.h termios.h'''.split())
 GENERATED = {'functions_hash.h', 'halide_hash.h', 'mlir_hash.h', 'ebb_build.h', 'probe_models.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples

@@ -164,6 +164,25 @@ def a_folder_that_cannot_be_written_is_refused(t):
         holds(words in done.stderr and b"step 1" not in done.stdout, done)
 
 
+def two_runs_do_not_save_into_one_folder(t):
+    model(t)
+    arguments = (*RUN, "--steps", "1000000", "--save", "s", "--every", "1", "--resume")
+    first = subprocess.Popen([t.ebb, *arguments], cwd=t.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=harness.ENVIRONMENT)
+    try:
+        ends = time.monotonic() + 60
+        while not (t.folder / "s").is_dir() or not saves(t):
+            holds(first.poll() is None and time.monotonic() < ends, "the first run saves")
+            time.sleep(0.01)
+        second = t.ebb_run(*arguments, code=2)
+        equal(second.stderr.decode(), "ebb: another run saves into s: wait until it has ended, or name another folder\n", "the second")
+        holds(first.poll() is None, "the first run goes on")
+    finally:
+        first.kill()
+        first.wait()
+    newest = max(int(name[5:17]) for name in saves(t) if name.endswith(".safetensors"))
+    t.ebb_run(*RUN, "--steps", str(newest + 9), "--save", "s", "--resume")  # a killed run's lock is gone
+
+
 def a_run_that_is_done_has_no_step_left(t):
     model(t)
     t.ebb_run(*RUN, "--steps", "4", "--save", "s")
@@ -246,4 +265,4 @@ if __name__ == "__main__":
     sys.exit(main([a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bits, an_interrupt_saves_the_run,
                    at_five_interruptions_the_rest_of_the_losses_is_the_same, a_file_system_without_room_leaves_the_old_save,
                    a_folder_that_cannot_be_written_is_refused, a_folder_that_cannot_be_listed_is_not_an_empty_one,
-                   a_run_that_is_done_has_no_step_left, what_does_not_fit_is_named_in_one_line]))
+                   two_runs_do_not_save_into_one_folder, a_run_that_is_done_has_no_step_left, what_does_not_fit_is_named_in_one_line]))

@@ -89,7 +89,7 @@ static ebb_status open_session(run_session *s, const ebb_model *model, ebb_optio
 ebb_status tool_run(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
-    run_session s = {.t = t, .phased = t->args.phased};
+    run_session s = {.t = t, .phased = t->args.phased, .save_folder = -1};
     s.n_parts = t->args.accumulate > 1 && !t->args.evaluate ? (uint32_t)t->args.accumulate : 1;
     s.n_steps = run_evaluates_alone(&s) ? 0 : t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
     ebb_status status = tool_reserve(t);
@@ -127,6 +127,7 @@ ebb_status tool_run(tool *t) {
     run_data_end(&s);
     evaluation_end(&s);
     if (s.engine) ebb_engine_destroy(s.engine);
+    saves_close(&s); /* the engine's last save may have been under way */
     ebb_model_destroy(model);
     return status;
 }

@@ -74,6 +74,7 @@ typedef struct run_session {
     int64_t n_steps, n_begin,
         n_done;       /* to run in all; done before, by the run that this one resumes; done */
     int64_t n_saved;  /* the step of the newest save; -1: none */
+    int save_folder;  /* of --save, locked while the run lasts; -1: none */
     FILE *metrics;    /* of --metrics, open; or NULL */
     uint32_t n_parts; /* of a step: --accumulate */
     int64_t wall_ns;  /* of all steps but the first, with what feeds them */
@@ -142,12 +143,14 @@ void evaluation_end(run_session *s);
 
 /* EBB_USAGE: flags that do not belong together. */
 EBB_CHECKED ebb_status saves_check(tool *t);
-/* Of a compiled program: makes the folder; loads what was asked for, and fills n_begin. */
+/* Of a compiled program: makes the folder and locks it; loads what was asked for, and fills n_begin. */
 EBB_CHECKED ebb_status saves_begin(run_session *s);
 /* After a step: begins to save it if it is one of the every. */
 EBB_CHECKED ebb_status saves_step(run_session *s);
 /* Saves the last step unless that is done, waits until it is written, and removes what is too old. */
 EBB_CHECKED ebb_status saves_end(run_session *s);
+/* Lets go of the folder, after a failure too. */
+void saves_close(run_session *s);
 
 /* ---- rates: --lr and --schedule ---- */
 

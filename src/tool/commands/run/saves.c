@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,15 +142,43 @@ static ebb_status resume(run_session *s, int64_t step) {
     return EBB_OK;
 }
 
+/* Two runs in one folder would each go on from the other's saves. A killed run's lock goes with it; a file
+ * system without locks leaves that to the caller's care. */
+static ebb_status lock_folder(run_session *s) {
+    const int fd = open(s->t->args.save, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return fail_folder(s, "read", errno);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        s->save_folder = fd;
+        return EBB_OK;
+    }
+    (void)close(fd);
+    return tool_fail(s->t, EBB_USAGE,
+                     "another run saves into %.300s: wait until it has ended, or name another folder",
+                     s->t->args.save);
+}
+
+/* A file without a name, where there is such a thing: a run that is killed here leaves nothing. */
+static int make_file(const char *folder, const char *name) {
+#ifdef O_TMPFILE
+    const int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
+        return fd;
+#else
+    (void)folder;
+#endif
+    const int named = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (named >= 0) (void)unlink(name);
+    return named;
+}
+
 /* Can a file be made there? Hours may lie between this and the first save. */
 static ebb_status try_folder(const run_session *s) {
-    char path[PATH_MAX];
-    const int n = snprintf(path, sizeof path, "%s/.ebb-%ld.tmp", s->t->args.save, (long)getpid());
+    char name[PATH_MAX];
+    const int n = snprintf(name, sizeof name, "%s/.ebb-run.tmp", s->t->args.save);
     if (n >= PATH_MAX) return fail_folder(s, "use", ENAMETOOLONG);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = make_file(s->t->args.save, name);
     if (fd < 0) return fail_folder(s, "write into", errno);
     (void)close(fd);
-    (void)unlink(path);
     return EBB_OK;
 }
 
@@ -159,7 +188,8 @@ ebb_status saves_begin(run_session *s) {
     s->n_saved = -1;
     if (!a->save) return a->init_from ? load_weights(s) : EBB_OK;
     if (mkdir(a->save, 0777) != 0 && errno != EEXIST) return fail_folder(s, "make", errno);
-    ebb_status status = try_folder(s);
+    ebb_status status = lock_folder(s);
+    if (status == EBB_OK) status = try_folder(s);
     if (status == EBB_OK) status = look(s, INT64_MAX, &newest, &oldest, &n);
     if (status != EBB_OK) return status;
     if (newest >= 0 && !a->resume)
@@ -216,4 +246,9 @@ ebb_status saves_end(run_session *s) {
     if (status == EBB_OK) status = ebb_engine_save_end(s->engine);
     const int64_t keep = s->t->args.keep_saves > 0 ? s->t->args.keep_saves : KEEP_DEFAULT;
     return status == EBB_OK ? prune(s, step, keep - 1) : status;
+}
+
+void saves_close(run_session *s) {
+    if (s->save_folder >= 0) (void)close(s->save_folder);
+    s->save_folder = -1;
 }
