@@ -17,6 +17,9 @@ def io_rows():
     for command in (["verify"], ["report"], ["diff", "m.ebb"]):
         yield Case(f"a model in place of a plan, {command[0]}", [*command, "m.ebb"], BAD_INPUT,
                    rf"m\.ebb is a model: `ebb plan m\.ebb -o plan\.json` makes what {command[0]} takes", files={"m.ebb": "ebb 1"})
+    for command in (["run"], ["plan"], ["tune", "--budget", "1GB"], ["inspect"]):
+        yield Case(f"a plan in place of a model, {command[0]}", [*command, "p.json"], BAD_INPUT, rf"p\.json is a plan, which .* read: give {command[0]} the model",
+                   files={"p.json": '{"schema": "ebb.plan/1"}'})
     yield Case("an ONNX file without its name", ["plan", "m"], BAD_INPUT, r"m:1:1: a control byte: .*FILE\.onnx", files={"m": b"\x08\x08"})
     yield Case("a plan that is not there", ["verify", "nowhere.json"], IO, r"nowhere\.json: No such file")
     yield Case("an output folder that is not there", ["plan", "m.ebb", "-o", "{d}/no/out.json"], IO, r"No such file",

@@ -29,6 +29,20 @@ def half(t):
     return t.json("plan", "uneven.json")["total_bytes"] // 2
 
 
+def a_share_is_of_the_plan_in_place(t):
+    (t.folder / "uneven.json").write_text(text(uneven()))
+    bytes_in_place = t.json("plan", "uneven.json")["total_bytes"]
+    for share in (50, 80):
+        answer = t.json("tune", "uneven.json", "--budget", f"{share}%", *QUICK)
+        equal(answer["budget_bytes"], t.json("plan", "uneven.json", "--budget", f"{share}%", *QUICK)["budget_bytes"], "as plan's")
+        equal(answer["baseline"]["total_bytes"], bytes_in_place)
+    table = t.ebb_run("tune", "uneven.json", "--budget", "80%", "--keep", "f3", *QUICK, "-o", "c.json").stdout.decode()
+    holds(f"--budget {bytes_in_place * 8 // 10} --config c.json" in table, table)
+    t.ebb_run("tune", "conv.ebb", "--device", "ref", "--dim", "N=2", "--budget", "90%", *QUICK)
+    done = t.ebb_run("tune", "uneven.json", "--budget", "101%", code=2)
+    holds(b"a size or a share in (0%, 100%]" in done.stderr, done.stderr)
+
+
 def within(config):
     return config["method"] == "budget"
 
@@ -115,6 +129,7 @@ def an_interrupt_of_tune_keeps_what_it_has(t):
 
 
 TESTS = [
+    a_share_is_of_the_plan_in_place,
     the_recommended_config_is_a_row_and_a_plan,
     the_same_answer_twice_but_for_seconds,
     a_config_from_one_command_is_accepted_by_all,

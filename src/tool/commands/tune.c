@@ -146,18 +146,45 @@ static ebb_status print_result(tool *t, const ebb_tune_result *result) {
     return status;
 }
 
+/* A share is of the plan in place, as for plan: here it becomes bytes. */
+static ebb_status resolve_share(tool *t, const ebb_model *model, ebb_options *options) {
+    ebb_options in_place = *options;
+    ebb_plan *plan = NULL;
+    ebb_plan_summary s;
+    if (options->budget_share == 0) return EBB_OK;
+    in_place.memory = EBB_MEMORY_IN_PLACE;
+    in_place.budget_share = 0;
+    in_place.n_keep = in_place.n_drop = 0; /* are chosen within budgets */
+    in_place.dump = NULL;
+    in_place.on_progress = NULL;
+    const ebb_status status = ebb_plan_model(t->env, model, t->args.dims, t->args.n_dims, &in_place, &plan);
+    if (status == EBB_OK) {
+        ebb_plan_summarize(plan, &s);
+        const int64_t bytes = (int64_t)(options->budget_share * (double)s.baseline_total_bytes);
+        t->args.budget_bytes = bytes > 1 ? bytes : 1;
+        options->budget_share = 0;
+    }
+    ebb_plan_destroy(plan);
+    return status;
+}
+
 ebb_status tool_tune(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
     ebb_tune_result *result = NULL;
     tool_progress progress;
     if (t->args.budget_bytes < 0)
-        return tool_fail(t, EBB_USAGE, "tune needs --budget: write --budget 11GiB, for instance");
+        return tool_fail(t, EBB_USAGE, "tune needs --budget: write --budget 11GiB or 60%%, for instance");
     ebb_status status = tool_options(t, &options);
     if (status != EBB_OK) return status;
     if (options.time_limit_s == 0) options.time_limit_s = TIME_LIMIT_DEFAULT_S;
     status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
+    status = resolve_share(t, model, &options);
+    if (status != EBB_OK) {
+        ebb_model_destroy(model);
+        return status;
+    }
     tool_progress_begin(&progress, t, &options);
     status = ebb_tune(t->env, model, t->args.dims, t->args.n_dims, &options, t->args.budget_bytes, &result);
     tool_progress_end(&progress);

@@ -146,8 +146,8 @@ static ebb_status set_budget(tool *t, const tool_flag *flag, char *value) {
     args->budget_share = 0;
     args->budget_text = value;
     if (value[n - 1] != '%') return set_bytes(t, flag, value, &args->budget_bytes);
-    if (!tool_chooses_mode(t))
-        return bad_value(t, flag, value, "a size: write 11GiB (plan and run take a share, too)");
+    if (!tool_takes_share(t))
+        return bad_value(t, flag, value, "a size: write 11GiB (plan, run and tune take a share, too)");
     if (!tool_parse_budget(value, &budget) || budget.share > 1)
         return bad_value(t, flag, value, "a size or a share in (0%, 100%]: write 11GiB or 60%");
     args->budget_share = budget.share;

@@ -65,7 +65,8 @@ const tool_flag tool_flags[] = {
     {"dim", 0, TOOL_DIM, AT(dims), MODELS | IM | EX, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B | T, "BYTES", 1, INT64_MAX, NULL,
-     "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20); plan, run: or 60%, of the plan in place"},
+     "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20); plan, run, tune: or 60%, of the plan in "
+     "place"},
     {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
      "how recomputation is chosen: budget or megengine"},
     {"no-reuse", 0, TOOL_SWITCH, AT(no_reuse), P | R, NULL, 0, 0, NULL,

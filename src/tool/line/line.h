@@ -81,6 +81,10 @@ static inline bool tool_command_shown(const tool_command *command) {
 static inline bool tool_chooses_mode(const tool *t) {
     return t->command == &tool_commands[TOOL_PLAN] || t->command == &tool_commands[TOOL_RUN];
 }
+/* Whether --budget may be a share of the plan in place. */
+static inline bool tool_takes_share(const tool *t) {
+    return tool_chooses_mode(t) || t->command == &tool_commands[TOOL_TUNE];
+}
 static inline bool tool_command_takes(const tool_command *command, const tool_flag *flag) {
     return (flag->commands >> (command - tool_commands) & 1) != 0;
 }

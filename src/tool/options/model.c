@@ -17,6 +17,16 @@ ebb_status tool_plan_read(tool *t, const char *path, ebb_plan **out) {
                      t->command->name);
 }
 
+/* What is no model may be a plan, as its schema says, which is what the reader names. */
+static ebb_status open_text(tool *t, ebb_model **out) {
+    const ebb_status status = ebb_model_open(t->env, t->args.operand, out);
+    if (status != EBB_BAD_INPUT || !strstr(ebb_env_error(t->env), "schema \"ebb.plan/")) return status;
+    return tool_fail(t, status,
+                     "%.300s is a plan, which report, verify and diff read: give %s the model that was "
+                     "planned, and the flags that it was planned with",
+                     t->args.operand, t->command->name);
+}
+
 ebb_status tool_onnx_open(tool *t, ebb_onnx **out) {
     const ebb_onnx_options options = {.dims = t->args.dims, .n_dims = t->args.n_dims};
     return ebb_onnx_open(t->env, t->args.operand, &options, out);
@@ -26,7 +36,7 @@ ebb_status tool_model_open(tool *t, ebb_model **out) {
     *out = NULL;
     ebb_status status;
     if (!tool_is_onnx(t->args.operand)) {
-        status = ebb_model_open(t->env, t->args.operand, out);
+        status = open_text(t, out);
         if (status != EBB_OK || !t->args.of_compiled || !ebb_model_is_planning_graph(*out)) return status;
         ebb_model_destroy(*out);
         *out = NULL;
