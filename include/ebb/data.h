@@ -36,7 +36,8 @@ typedef struct ebb_data ebb_data;
 
 /* path: a folder or a file. held_out: the share of each class, in [0, 1], that is reserved for evaluation;
  * in the order of names or records, picture i of a class is held out where floor((i + 1) * held_out) >
- * floor(i * held_out). EBB_IO; EBB_BAD_INPUT: the data are malformed; the error says where; EBB_USAGE:
+ * floor(i * held_out), so of a class the share is rounded down; a warning is logged where that leaves none.
+ * EBB_IO; EBB_BAD_INPUT: the data are malformed; the error says where; EBB_USAGE:
  * held_out is out of range; EBB_UNAVAILABLE: this build lacks the library that the format needs.
  * O(pictures). */
 EBB_API EBB_CHECKED ebb_status ebb_data_open(ebb_env *env, const char *path, double held_out,

@@ -70,8 +70,20 @@ ebb_status data_check_labels(const ebb_data *d) {
 
 /* ---- the split ---- */
 
-static bool is_held_out(uint32_t i, double share) {
-    return (int64_t)(((double)i + 1) * share) > (int64_t)((double)i * share);
+/* Of a class, rounded down: none that trains at all is held out whole. 0.29 * 100 is just below 29, which
+ * is meant: by less than one part in 2^50 more, which no number of pictures makes one of. */
+static int64_t held_out_of(uint32_t n, double share) {
+    return (int64_t)((double)n * share * (1 + 0x1p-50));
+}
+
+/* What evaluation cannot tell of: classes of too few pictures for the share. */
+static void note_classes(const ebb_data *d, const uint32_t *seen, double share) {
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < d->n_classes; c++) n += seen[c] > 0 && held_out_of(seen[c], share) == 0;
+    if (n > 0 && share > 0)
+        ebb_log(d->env, EBB_LOG_WARN,
+                "%s: nothing of %u of %u classes is held out: a share of %g of so few pictures is none",
+                d->path, n, d->n_classes, share);
 }
 
 static ebb_status split(ebb_data *d, double held_out) {
@@ -80,12 +92,15 @@ static ebb_status split(ebb_data *d, double held_out) {
         if (!(d->parts[p] = EBB_NEW(&d->arena, uint32_t, d->n))) return EBB_NO_MEMORY;
     if (!seen) return EBB_NO_MEMORY;
     for (int64_t i = 0; i < d->n; i++) {
-        const bool out = is_held_out(seen[d->labels[i]]++, held_out);
+        const uint32_t k = seen[d->labels[i]]++;
+        const bool out = held_out_of(k + 1, held_out) > held_out_of(k, held_out);
         d->parts[out][d->n_parts[out]++] = (uint32_t)i;
     }
     if ((held_out >= 1 || d->n_parts[EBB_DATA_TRAIN] > 0) &&
-        (held_out <= 0 || d->n_parts[EBB_DATA_HELD_OUT] > 0))
+        (held_out <= 0 || d->n_parts[EBB_DATA_HELD_OUT] > 0)) {
+        note_classes(d, seen, held_out);
         return EBB_OK;
+    }
     return ebb_fail(
         d->env, EBB_BAD_INPUT,
         "%s: of %lld pictures in %u classes, %lld are left to train on and %lld are held out: give more "

@@ -98,6 +98,58 @@ static void records(uint8_t out[RECORDS_BYTES]) {
     for (size_t i = 0; i < N * W * H; i++) out[HEAD + N * 4 + i] = (uint8_t)(i * 9);
 }
 
+static void keep_line(void *ctx, ebb_log_level level, const char *line) {
+    if (level == EBB_LOG_WARN) (void)snprintf(ctx, 256, "%s", line);
+}
+
+/* Grey pictures of one pixel, n[c] of each class c. */
+static void classes_of(const char *path, const uint32_t n[3]) {
+    uint8_t bytes[HEAD + 5 * 256] = "EBBREC01";
+    const uint32_t all = n[0] + n[1] + n[2];
+    put32(bytes + 8, all);
+    put32(bytes + 16, 3);
+    for (int i = 20; i <= 28; i += 4) put32(bytes + i, 1);
+    for (uint32_t i = 0; i < all; i++) put32(bytes + HEAD + 4 * i, i < n[0] ? 0 : i < n[0] + n[1] ? 1 : 2);
+    cr_assert(pictures_write_bytes(path, bytes, HEAD + 5 * all));
+}
+
+Test(records, a_share_is_rounded_down_in_each_class_and_classes_left_out_are_told) {
+    static const struct {
+        double share;
+        uint32_t n[3];
+        int64_t held_out;
+        const char *line;
+    } rows[] = {
+        {0.29, {100, 100, 50}, 29 + 29 + 14, ""}, /* 0.29 * 100 < 29 in doubles */
+        {0.57, {100, 10, 2}, 57 + 5 + 1, ""},
+        {0.2, {5, 10, 9}, 1 + 2 + 1, ""},
+        {0.2, {5, 4, 1}, 1, "nothing of 2 of 3 classes is held out: a share of 0.2"},
+        {0.9, {10, 10, 1}, 9 + 9, "nothing of 1 of 3 classes"},
+        {0, {1, 1, 1}, 0, ""},
+        {1, {100, 7, 1}, 108, ""},
+    };
+    char folder[64], path[512], line[256];
+    const ebb_env_options options = {.log = keep_line, .log_ctx = line};
+    ebb_env *env;
+    test_folder(folder);
+    test_path(path, folder, "a.rec");
+    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ebb_data *data;
+        ebb_data_facts f;
+        classes_of(path, rows[i].n);
+        line[0] = '\0';
+        cr_assert_eq(ebb_data_open(env, path, rows[i].share, &data), EBB_OK, "%s", ebb_env_error(env));
+        ebb_data_look(data, &f);
+        cr_expect_eq(f.n_held_out, rows[i].held_out, "%g: %lld", rows[i].share, (long long)f.n_held_out);
+        cr_expect(rows[i].line[0] ? strstr(line, rows[i].line) != NULL : line[0] == '\0', "%s", line);
+        ebb_data_close(data);
+    }
+    ebb_env_destroy(env);
+    cr_assert_eq(unlink(path), 0);
+    test_folder_end(folder);
+}
+
 Test(records, are_given_as_they_are) {
     char folder[64], path[512];
     uint8_t bytes[RECORDS_BYTES];

@@ -91,7 +91,7 @@ const tool_flag tool_flags[] = {
      "train on the pictures of PATH: a folder with one for each class (JPEG, PNG), records, .npz, .csv or "
      ".csv.gz"},
     {"held-out", 0, TOOL_SHARE, AT(held_out), R, "SHARE", 0, 0, NULL,
-     "with --data: this share of each class is for evaluation alone (default 0)"},
+     "with --data: this share of each class, rounded down, is for evaluation alone (default 0)"},
     {"evaluate-every", 0, TOOL_INTEGER, AT(evaluate_every), R, "N", 1, 1000000000, NULL,
      "with --held-out: loss, top-1 and top-5 of it after every N steps and the last"},
     {"crop", 0, TOOL_SHARE, AT(crop), R, "SHARE", 0, 0, NULL,
