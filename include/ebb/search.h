@@ -33,7 +33,8 @@ typedef struct ebb_search_log ebb_search_log;
 EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);
 EBB_API void ebb_search_log_destroy(ebb_search_log *log); /* NULL is allowed */
 /* Writes ebb.search/1 (docs/formats.md), which ebb_report_make reads. The same bytes for any number of
- * workers. EBB_USAGE: no plan was made with it yet. EBB_IO, EBB_NO_MEMORY. */
+ * workers, and with "plan": null of a search that found none. EBB_USAGE: nothing was planned with it yet.
+ * EBB_IO, EBB_NO_MEMORY. */
 EBB_API EBB_CHECKED ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log,
                                                     const char *path);
 

@@ -33,6 +33,8 @@ Test(json_print, puts_commas_between_and_nowhere_else) {
     ebb_json_begin(&p.out, NULL, '{', false);
     ebb_json_put_i64(&p.out, "min", INT64_MIN);
     ebb_json_put_i64(&p.out, "max", INT64_MAX);
+    ebb_json_put_u64(&p.out, "most", INT64_MAX);
+    ebb_json_put_u64(&p.out, "more", UINT64_C(1) << 63);
     ebb_json_begin(&p.out, "empty", '[', false);
     ebb_json_end(&p.out, ']');
     ebb_json_begin(&p.out, "list", '[', false);
@@ -47,7 +49,8 @@ Test(json_print, puts_commas_between_and_nowhere_else) {
     ebb_json_end(&p.out, ']');
     ebb_json_put_null(&p.out, "last");
     ebb_json_end(&p.out, '}');
-    end(&p, "{\"min\": -9223372036854775808, \"max\": 9223372036854775807, \"empty\": [], "
+    end(&p, "{\"min\": -9223372036854775808, \"max\": 9223372036854775807, "
+            "\"most\": 9223372036854775807, \"more\": \"9223372036854775808\", \"empty\": [], "
             "\"list\": [true, false, null, {}, \"[\", \"\", null], \"last\": null}");
 }
 

@@ -98,6 +98,34 @@ def a_cached_plan_is_searched_again_for_its_log(t):
     holds(json.loads(first)["searches"], "there was a search")
 
 
+def a_search_that_finds_no_plan_leaves_its_log(t):
+    total = plan_file(t, chain(n=60))["total_bytes"]
+    least = ["plan", "graph.json", "--budget", str(total // 50), "--effort", "2000", "-o", "none.json", "--log", "search.json"]
+    done = t.ebb_run(*least, code=1)
+    holds(b"the smallest found needs" in done.stderr and done.stderr.count(b"\n") == 1, done.stderr)
+    log = json.loads((t.folder / "search.json").read_text())
+    equal((log["schema"], log["plan"], log["mode"], log["graph"]), ("ebb.search/1", None, "budget", chain(n=60)["name"]))
+    holds(log["searches"] and all(search["n_scored"] > 0 for search in log["searches"]), log["searches"])
+    holds(not (t.folder / "none.json").exists(), "there is no plan")
+    done = t.ebb_run("report", "plan.json", "--search", "search.json", code=3)
+    holds(b"found no plan" in done.stderr, done.stderr)
+    t.ebb_run(*least[:-1], "no/such.json", code=7)
+
+
+def seeds_beyond_the_largest_integer_are_their_digits(t):
+    t.ebb_run("plan", "conv.ebb", "--method", "megengine", "-o", "plan.json", "--log", "search.json")
+    log = json.loads((t.folder / "search.json").read_text())
+    for seed, code in ((2**63 - 1, 0), (str(2**63), 0), (str(2**64 - 1), 0), (str(2**64), 3), ("-1", 3), (-1, 3), ("1x", 3), (" 1", 3), (None, 3)):
+        (t.folder / "other.json").write_text(json.dumps({**log, "seed": seed}))
+        done = t.ebb_run("report", "plan.json", "--search", "other.json", "--json", code=code)
+        if code == 0:
+            equal(json.loads(done.stdout)["search"]["seed"], seed, "seed")
+            for flags in ([], ["--markdown"], ["--html"]):
+                holds(str(seed) in view(t, "--search", "other.json", *flags), flags)
+        else:
+            holds(b'"seed" is' in done.stderr, done.stderr)
+
+
 def expected_search(log):
     """The report's own figures, made again from the log."""
     points = sorted({tuple(point) for search in log["searches"] for point in search["points"]})
@@ -157,6 +185,8 @@ TESTS = [
     without_a_search_the_log_says_so,
     how_each_search_went_is_told,
     a_cached_plan_is_searched_again_for_its_log,
+    a_search_that_finds_no_plan_leaves_its_log,
+    seeds_beyond_the_largest_integer_are_their_digits,
     the_report_holds_the_log_and_its_front,
     every_view_shows_the_search_alike,
 ]

@@ -20,6 +20,9 @@ void ebb_json_free(ebb_json *json);
  * absent *out is untouched, so set the default first. JSON null counts as absent. */
 EBB_CHECKED ebb_status ebb_json_i64(ebb_env *env, const ebb_json *object, const char *where,
                                     const char *key, int64_t min, int64_t max, bool *present, int64_t *out);
+/* As ebb_json_put_u64 prints it; required. */
+EBB_CHECKED ebb_status ebb_json_u64(ebb_env *env, const ebb_json *object, const char *where,
+                                    const char *key, uint64_t *out);
 EBB_CHECKED ebb_status ebb_json_bool(ebb_env *env, const ebb_json *object, const char *where,
                                      const char *key, bool *present, bool *out);
 EBB_CHECKED ebb_status ebb_json_text(ebb_env *env, const ebb_json *object, const char *where,
@@ -52,6 +55,8 @@ void ebb_json_out_init(ebb_json_out *out, ebb_text *text);
 void ebb_json_begin(ebb_json_out *out, const char *key, char bracket /* '{' or '[' */, bool wide);
 void ebb_json_end(ebb_json_out *out, char bracket /* '}' or ']' */);
 void ebb_json_put_i64(ebb_json_out *out, const char *key, int64_t value);
+/* From 2^63 on a text of its digits: few readers' integers are larger. */
+void ebb_json_put_u64(ebb_json_out *out, const char *key, uint64_t value);
 void ebb_json_put_bool(ebb_json_out *out, const char *key, bool value);
 void ebb_json_put_text(ebb_json_out *out, const char *key, const char *value); /* NULL prints null */
 void ebb_json_put_null(ebb_json_out *out, const char *key);

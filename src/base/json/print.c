@@ -107,6 +107,11 @@ void ebb_json_put_i64(ebb_json_out *out, const char *key, int64_t value) {
     ebb_text_add(out->text, "%lld", (long long)value);
 }
 
+void ebb_json_put_u64(ebb_json_out *out, const char *key, uint64_t value) {
+    before_value(out, key);
+    ebb_text_add(out->text, value > INT64_MAX ? "\"%llu\"" : "%llu", (unsigned long long)value);
+}
+
 void ebb_json_put_bool(ebb_json_out *out, const char *key, bool value) {
     before_value(out, key);
     put(out, value ? "true" : "false");

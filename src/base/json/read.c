@@ -3,6 +3,9 @@
 #include "base/json/json.h"
 #include "base/os/os.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "ebb_build.h"
 
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN /* defined by a test */
@@ -164,6 +167,25 @@ ebb_status ebb_json_i64(ebb_env *env, const ebb_json *object, const char *where,
     }
     if (present) *present = value;
     return EBB_OK;
+}
+
+ebb_status ebb_json_u64(ebb_env *env, const ebb_json *object, const char *where, const char *key,
+                        uint64_t *out) {
+    const json_t *value = NULL;
+    ebb_status status = find(env, object, where, key, NULL, &value);
+    if (status != EBB_OK) return status;
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *out = (uint64_t)json_integer_value(value);
+        return EBB_OK;
+    }
+    const char *digits = json_is_string(value) ? json_string_value(value) : "";
+    if (digits[0] >= '0' && digits[0] <= '9') {
+        char *end;
+        errno = 0;
+        *out = strtoull(digits, &end, 10);
+        if (errno == 0 && *end == '\0') return EBB_OK;
+    }
+    return wrong_kind(env, where, key, value, "an integer from 0, or a text of its digits, below 2^64");
 }
 
 ebb_status ebb_json_bool(ebb_env *env, const ebb_json *object, const char *where, const char *key,

@@ -149,6 +149,9 @@ ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim
     const ebb_pgraph *facts;
     ebb_status status = ebb_compile_facts(env, model, dims, n_dims, o, backend, out, &facts);
     if (!status) status = ebb_compile_plan(env, facts, model->planning ? NULL : backend, o, hint, out);
+    /* A search that found nothing is told, too. */
+    if (facts && hint && hint->log && (out->plan || status == EBB_OVER_BUDGET || status == EBB_INTERRUPTED))
+        ebb_search_log_end(o->log, facts->name, dims, n_dims, o, out->plan);
     if (!status && o->verify) status = ebb_plan_audit(env, out->plan);
     if (status && status != EBB_INTERRUPTED) ebb_compiled_deinit(env, out);
     return status;

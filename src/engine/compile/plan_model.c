@@ -11,8 +11,6 @@ ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model, const ebb_dim_bi
     ebb_compiled compiled;
     ebb_hint hint = {.log = options->log ? ebb_search_log_begin(options->log) : NULL};
     status = ebb_compile_model(env, model, dims, n_dims, options, backend, &hint, &compiled);
-    if (options->log && compiled.plan)
-        ebb_search_log_end(options->log, dims, n_dims, options, compiled.plan);
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         *out = compiled.plan;
         compiled.plan = NULL;

@@ -5,7 +5,7 @@ struct ebb_search_log {
     ebb_env *env;
     ebb_select_log tried;
     ebb_arena arena; /* of what follows */
-    bool filled, out_of_memory;
+    bool filled, found, out_of_memory;
     const char *graph;
     ebb_dim_binding *dims;
     uint32_t n_dims;
@@ -43,10 +43,11 @@ ebb_select_log *ebb_search_log_begin(ebb_search_log *log) {
     return &log->tried;
 }
 
-void ebb_search_log_end(ebb_search_log *log, const ebb_dim_binding *dims, uint32_t n_dims,
-                        const ebb_options *options, const ebb_plan *plan) {
-    ebb_plan_summarize(plan, &log->plan);
-    log->graph = ebb_arena_text(&log->arena, log->plan.graph_name);
+void ebb_search_log_end(ebb_search_log *log, const char *graph, const ebb_dim_binding *dims,
+                        uint32_t n_dims, const ebb_options *options, const ebb_plan *plan) {
+    log->found = plan != NULL;
+    if (plan) ebb_plan_summarize(plan, &log->plan);
+    log->graph = ebb_arena_text(&log->arena, graph);
     log->plan.graph_name = log->plan.backend = NULL; /* the plan's own */
     log->dims = EBB_NEW(&log->arena, ebb_dim_binding, n_dims);
     log->memory = options->memory;
@@ -59,6 +60,15 @@ void ebb_search_log_end(ebb_search_log *log, const ebb_dim_binding *dims, uint32
         log->out_of_memory = !log->dims[i].name;
         log->n_dims++;
     }
+}
+
+static void print_plan(ebb_json_out *json, const ebb_plan_summary *plan) {
+    ebb_json_begin(json, "plan", '{', false);
+    ebb_json_put_i64(json, "n_steps", plan->n_steps);
+    ebb_json_put_i64(json, "arena_bytes", plan->arena_bytes);
+    ebb_json_put_i64(json, "total_bytes", plan->total_bytes);
+    ebb_json_put_i64(json, "time_ns", plan->time_ns);
+    ebb_json_end(json, '}');
 }
 
 static void print_asked(ebb_json_out *json, const ebb_search_log *log) {
@@ -76,19 +86,17 @@ static void print_asked(ebb_json_out *json, const ebb_search_log *log) {
         ebb_json_end(json, '}');
     }
     ebb_json_end(json, ']');
-    ebb_json_put_i64(json, "seed", (int64_t)log->seed);
+    ebb_json_put_u64(json, "seed", log->seed);
     ebb_json_begin(json, "config", '{', false);
     ebb_json_put_i64(json, "thresh_nr_try", log->config.thresh_nr_try);
     ebb_json_put_i64(json, "genetic_nr_iter", log->config.genetic_nr_iter);
     ebb_json_put_i64(json, "genetic_pool_size", log->config.genetic_pool_size);
     ebb_json_put_i64(json, "lb_memory_bytes", log->config.lb_memory_bytes);
     ebb_json_end(json, '}');
-    ebb_json_begin(json, "plan", '{', false);
-    ebb_json_put_i64(json, "n_steps", log->plan.n_steps);
-    ebb_json_put_i64(json, "arena_bytes", log->plan.arena_bytes);
-    ebb_json_put_i64(json, "total_bytes", log->plan.total_bytes);
-    ebb_json_put_i64(json, "time_ns", log->plan.time_ns);
-    ebb_json_end(json, '}');
+    if (log->found)
+        print_plan(json, &log->plan);
+    else
+        ebb_json_put_null(json, "plan");
 }
 
 static void print_round(ebb_json_out *json, const ebb_log_round *round) {
@@ -136,7 +144,7 @@ static void print_search(ebb_json_out *json, const ebb_log_search *search, const
 }
 
 ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log, const char *path) {
-    if (!log->filled) return ebb_fail(env, EBB_USAGE, "the search's log has seen no plan");
+    if (!log->filled) return ebb_fail(env, EBB_USAGE, "the search's log has seen no search");
     if (log->out_of_memory) return ebb_fail(env, EBB_NO_MEMORY, "out of memory for the search's log");
     ebb_text text;
     ebb_json_out json;

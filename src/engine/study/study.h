@@ -230,8 +230,8 @@ EBB_CHECKED ebb_status ebb_cache_store_plan(const ebb_cache *cache, const ebb_pl
 
 /* Clears the log and returns its select log. */
 ebb_select_log *ebb_search_log_begin(ebb_search_log *log);
-/* Records the request, and the plan that was found. */
-void ebb_search_log_end(ebb_search_log *log, const ebb_dim_binding *dims, uint32_t n_dims,
-                        const ebb_options *options, const ebb_plan *plan);
+/* Records the request, and the plan that was found; NULL: none was. */
+void ebb_search_log_end(ebb_search_log *log, const char *graph, const ebb_dim_binding *dims,
+                        uint32_t n_dims, const ebb_options *options, const ebb_plan *plan);
 
 #endif

@@ -102,7 +102,7 @@ static void print_search_tiles(ebb_text *out, const ebb_report *r, const ebb_car
         return;
     }
     begin_tile(out, "batch", find(card, "batch"), ebb_card_words(find(card, "batch")));
-    ebb_text_add(out, "<p>seed %lld</p></div>\n", (long long)s->seed);
+    ebb_text_add(out, "<p>seed %llu</p></div>\n", (unsigned long long)s->seed);
     begin_tile(out, "search", find(card, "n_scored"), s->mode);
     ebb_text_add(
         out,

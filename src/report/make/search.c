@@ -27,8 +27,12 @@ static ebb_status same_plan(reader *x, const ebb_json *json) {
     const ebb_json *plan = NULL;
     const char *graph = NULL;
     int64_t steps = 0, arena = 0, total = 0, time = 0;
+    bool found = false;
     ebb_status status = ebb_json_text(x->m->env, json, x->path, "graph", NULL, &graph);
-    if (status == EBB_OK) status = ebb_json_object(x->m->env, json, x->path, "plan", NULL, &plan);
+    if (status == EBB_OK) status = ebb_json_object(x->m->env, json, x->path, "plan", &found, &plan);
+    if (status == EBB_OK && !found)
+        return ebb_fail(x->m->env, EBB_BAD_INPUT, "%s: the search found no plan: give the log of this plan",
+                        x->path);
     (void)snprintf(x->place, sizeof x->place, "%.256s: plan", x->path);
     if (status == EBB_OK) status = number(x, plan, "n_steps", &steps);
     if (status == EBB_OK) status = number(x, plan, "arena_bytes", &arena);
@@ -51,7 +55,7 @@ static ebb_status read_asked(reader *x, const ebb_json *json) {
     const char *mode = NULL;
     (void)snprintf(x->place, sizeof x->place, "%.256s", x->path);
     ebb_status status = ebb_json_text(x->m->env, json, x->place, "mode", NULL, &mode);
-    if (status == EBB_OK) status = number(x, json, "seed", &out->seed);
+    if (status == EBB_OK) status = ebb_json_u64(x->m->env, json, x->place, "seed", &out->seed);
     if (status == EBB_OK) status = ebb_json_object(x->m->env, json, x->place, "config", NULL, &config);
     (void)snprintf(x->place, sizeof x->place, "%.256s: config", x->path);
     if (status == EBB_OK) status = number(x, config, "thresh_nr_try", &out->thresh_nr_try);

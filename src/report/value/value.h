@@ -188,7 +188,7 @@ typedef struct ebb_report_search {
     const char *mode;  /* "budget", ... */
     const char *dims;  /* "N=32, T=8"; "" when none were given */
     const char *about; /* text: which search ran, or that none did */
-    int64_t seed;
+    uint64_t seed;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes;
     uint32_t n_searches;
     int64_t n_scored, n_left_out;

@@ -105,7 +105,7 @@ static void print_search(ebb_json_out *json, const ebb_report *r) {
     ebb_json_put_text(json, "mode", s->mode);
     ebb_json_put_text(json, "dims", s->dims);
     ebb_json_put_text(json, "about", s->about);
-    ebb_json_put_i64(json, "seed", s->seed);
+    ebb_json_put_u64(json, "seed", s->seed);
     ebb_json_put_i64(json, "thresh_nr_try", s->thresh_nr_try);
     ebb_json_put_i64(json, "genetic_nr_iter", s->genetic_nr_iter);
     ebb_json_put_i64(json, "genetic_pool_size", s->genetic_pool_size);

@@ -53,6 +53,16 @@ static void add_verdict(ebb_card *card, const ebb_report *r) {
     add_bytes(card, "headroom_bytes", "headroom", headroom);
 }
 
+/* One that is no figure of a card stands in words. */
+static void add_seed(ebb_card *card, uint64_t seed) {
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
+    if (seed > INT64_MAX)
+        add_absent(card, "seed", "seed", digits);
+    else
+        add_count(card, "seed", "seed", (int64_t)seed, "of the search", 0);
+}
+
 /* A plan does not record them; the search's log does. */
 static void add_search(ebb_card *card, const ebb_report_search *s) {
     if (!s->present) {
@@ -61,7 +71,7 @@ static void add_search(ebb_card *card, const ebb_report_search *s) {
     }
     add_absent(card, "batch", "batch", "the model's own");
     if (s->dims[0] != '\0') card->rows[card->n_rows - 1].text = s->dims;
-    add_count(card, "seed", "seed", s->seed, "of the search", 0);
+    add_seed(card, s->seed);
     add_count(card, "n_scored", "candidates scored", s->n_scored, "in %u searches", s->n_searches);
     add_absent(card, "search", "search", s->about);
     add_count(card, "thresh_nr_try", "thresh_nr_try", s->thresh_nr_try, "", 0);

@@ -87,11 +87,12 @@ static ebb_status summary_json(tool *t, const ebb_plan_summary *s) {
     return status;
 }
 
+/* plan NULL: there is only the log of a search that found none. */
 static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log *log) {
     const char *output = t->args.output;
     if (log) {
         ebb_status status = ebb_search_log_write(t->env, log, t->args.log);
-        if (status != EBB_OK) return status;
+        if (status != EBB_OK || !plan) return status;
     }
     ebb_plan_summary summary;
     ebb_plan_summarize(plan, &summary);
@@ -155,6 +156,9 @@ ebb_status tool_plan(tool *t) {
             if (status == EBB_INTERRUPTED) t->error[0] = '\0';
             status = written;
         }
+    } else if (options.log && (status == EBB_OVER_BUDGET || status == EBB_INTERRUPTED)) {
+        const ebb_status written = write_plan(t, NULL, options.log);
+        if (written != EBB_OK) status = written;
     }
     ebb_search_log_destroy(options.log);
     ebb_plan_destroy(plan);
