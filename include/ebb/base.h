@@ -117,6 +117,10 @@ typedef struct ebb_memory_facts {
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);
 
+/* Writes a file whole or not at all: an old one at path is replaced when the new one is complete, and keeps
+ * its mode; a link is followed. path "-" writes standard output, and a pipe or device is written into.
+ * EBB_IO. */
+EBB_API EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
 /* Names come from files, and a hostile one must not reach a terminal. Returns the length of the code point
  * at the start of n > 0 bytes, and in *plain whether a line may show it: control characters, marks that
  * change the text's direction, invisible, private and unassigned characters may not be shown, nor may a

@@ -14,10 +14,8 @@
 EBB_CHECKED ebb_status ebb_file_read(ebb_env *env, const char *path, size_t max_bytes, char **out,
                                      size_t *n);
 void ebb_file_free(ebb_env *env, char *bytes, size_t n);
-/* Writes a file in path's place, as ebb_replacement does. path "-" writes standard output, and a pipe or
- * device is written into. EBB_IO on failure. */
-EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
-/* The same for separate parts, written one after the other. */
+/* ebb_file_write (ebb/base.h), which does as ebb_replacement does, for separate parts, written one after
+ * the other. */
 typedef struct ebb_file_part {
     const void *at;
     size_t n;
