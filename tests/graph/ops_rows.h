@@ -891,7 +891,7 @@ const gradient_row gradients[] = {
     {"mod: by its quotient", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = mod %a, %b", EBB_TRAIN,
      "floor_div mul rescale reshape"},
     {"pow: by its operands and its result", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = pow %a, %b",
-     EBB_TRAIN, "rescale pow mul mul log mul fill equal where mul"},
+     EBB_TRAIN, "fill fill equal where rescale pow mul mul log mul fill equal where mul"},
     {"maximum: to the one that it takes", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = maximum %a, %b",
      EBB_TRAIN, "less fill where where"},
     {"minimum: only what is wanted", "%a = param f32[2,3]\n%b = input f32[2,3]\n%y = minimum %a, %b",

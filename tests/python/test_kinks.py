@@ -53,6 +53,29 @@ class Kinks(unittest.TestCase):
         np.testing.assert_allclose(F.atan(tensor(values)).numpy(), np.arctan(values), rtol=3e-7)
         self.check(lambda a: F.asinh(a).sum(), [0, 1, -1, 1e20], [1, 0.5**0.5, 0.5**0.5, 1e-20])
 
+    def test_powers_of_zero(self):
+        for power, slopes in ((0, [0, 0, 0]), (1, [1, 1, 1]), (2, [0, 4, -4]), (3, [0, 12, 12]), (-1, [-np.inf, -0.25, -0.25])):
+            self.check(lambda a: (a**power).sum(), [0, 2, -2], slopes)
+        self.check(lambda a, b: (a**b).sum(), [0, 2, -2, 0, 0], [0, 0, 0, 1, 2], [[0, 0, 0, 1, 0], [0, np.log(2), np.nan, 0, 0]])
+        w = Parameter(np.zeros(2, np.float32))
+        outer, inner = GradManager().attach(w), GradManager().attach(w)
+        for powers, wanted in (([0.0, 1.0], [0, 0]), ([2.0, 3.0], [2, 0])):
+            w.grad = None
+            with outer:
+                with inner:
+                    inner.backward((w ** tensor(powers)).sum())
+                slope, w.grad = w.grad, None
+                outer.backward(slope.sum())
+            self.assertEqual(w.grad.tolist(), wanted)
+
+    def test_remainders_have_the_sign_of_the_divisor(self):
+        a, b = np.array([5, -5, 5, -5, 6, -6, 0]), np.array([3, 3, -3, -3, 3, 3, -3])
+        for dtype in ("float32", "int32"):
+            x, y = tensor(a, dtype=dtype), tensor(b, dtype=dtype)
+            for got, wanted in ((F.mod(x, y), np.mod(a, b)), (x % 3, np.mod(a, 3)), (5 % y, np.mod(5, b)), (x // y, a // b), (F.floor_div(x, y), a // b)):
+                self.assertEqual((got.dtype, got.tolist()), (np.dtype(dtype), wanted.tolist()))
+        self.check(lambda x, y: F.mod(x, y).sum(), [5, -5, 5], [3, 3, -3], [[1, 1, 1], [-1, 2, 2]])
+
     def test_kinks(self):
         self.check(lambda a: F.leaky_relu(a, 0.3).sum(), [0, 1, -1], [0.3, 1, 0.3])
         self.check(lambda a: F.nn.prelu(a, tensor([0.3])).sum(), [0, 1, -1], [0.3, 1, 0.3])

@@ -73,8 +73,11 @@ EBB_CASES(cast, "u", 0,
 
 /* ---- order ------------------------------------------------------------------------------------------ */
 
-static const ebb_op_case tied[] = {
-    {"[33]", "axis=0"}, {"[3,70]", "axis=1 descending=1"}, {"[70,3]", "axis=0"}};
+static const ebb_op_case tied[] = {{"[33]", "axis=0"},
+                                   {"[3,70]", "axis=1 descending=1"},
+                                   {"[70,3]", "axis=0"},
+                                   {"[2,1100]", "axis=1"},
+                                   {"[1100,3]", "axis=0 descending=1"}};
 EBB_CASES(sort, "d", 0,
           EBB_SMALL({"[1]", "axis=0"}, {"[33]", "axis=0"}, {"[3,7]", "axis=1 descending=1"},
                     {"[3,7,5]", "axis=1"}, {"[2,3,7,5]", "axis=1"}, {"[2,3,7,5]", "axis=3 descending=1"},
@@ -82,7 +85,8 @@ EBB_CASES(sort, "d", 0,
                     {"i32[2,3,7,5]", "axis=2 descending=1"}),
           EBB_NAN_OF("n", tied), EBB_LARGE({"[3,257]", "axis=1"}, {"[600]", "axis=0 descending=1"}),
           EBB_SHARED({"[233,37]", "axis=1"}, {"[7,33,9,9]", "axis=1 descending=1"}),
-          EBB_BLOCKS({"[1030]", "axis=0"}, {"i32[3,700]", "axis=1"}),
+          EBB_BLOCKS({"[1030]", "axis=0"}, {"i32[3,700]", "axis=1"}, {"[2,1030,3]", "axis=1 descending=1"},
+                     {"i32[1030,2]", "axis=0"}, {"i32[1030]", "axis=0 descending=1"}),
           EBB_VALUES({"[2,3]", "axis=1", "3 1 2 5 5 4", "1 2 3 4 5 5 | 1 2 0 2 0 1"},
                      {"[4]", "axis=0", "nan 2 nan 1", "1 2 nan nan | 3 1 0 2"},
                      {"[4]", "axis=0 descending=1", "1 nan 2 1", "nan 2 1 1 | 1 2 0 3"},

@@ -57,11 +57,15 @@ EBB_BINARY(mod, 8, NUMBERS, .grad = mod_grad);
 
 /* ---- pow ------------------------------------------------------------------------------------------ */
 
-/* da = dy * b * a^(b - 1); db = dy * y * log(a), and 0 where a is 0, which no b > 0 changes. */
+/* da = dy * b * a^(b - 1), of which the power is of 0 instead where b is 0: a^-1 is infinite at 0.
+ * db = dy * y * log(a), and 0 where a is 0, which no b > 0 changes. */
 static void pow_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
     if (ebb_grad_wants(rw, node, 0)) {
-        const ebb_id less = ebb_emit_2(rw, &ebb_op_pow, a, ebb_emit_rescale(rw, b, 1, -1));
+        const ebb_id zero = ebb_emit_number(rw, b, 0), one = ebb_emit_number(rw, b, 1);
+        const ebb_id chosen[] = {ebb_emit_2(rw, &ebb_op_equal, b, zero), one, b};
+        const ebb_id safe = ebb_rw_emit(rw, &ebb_op_where, chosen, 3, NULL)[0];
+        const ebb_id less = ebb_emit_2(rw, &ebb_op_pow, a, ebb_emit_rescale(rw, safe, 1, -1));
         const ebb_id slope = ebb_emit_2(rw, &ebb_op_mul, less, b);
         ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], slope));
     }
