@@ -113,6 +113,22 @@ static const struct {
     {"%a = sum_squares %m\n%y = scale %m, %a\n", 1e-6},
     {"%a = cumsum %m axis=1\n%b = cumsum %m axis=1 reverse=true\n%y = sub %a, %b\n", 0},
     {"%a = argmax %v axis=2\n%b = argmin %v axis=2\n%c = add %a, %b\n%y = cast %c to=f32\n", 0},
+    {"%s, %p = sort %v axis=2 descending=true\n%c = cast %p to=f32\n%y = sub %s, %c\n", 0},
+    {"%s, %p = sort %x axis=1\n%c = cast %p to=f32\n%y = sub %s, %c\n", 0},
+    {"%s, %p = sort %m axis=0\n%y = neg %s\n", 0},
+    {"%u, %w = bn_stats %x\n%g = param f32[4]\n%b = param f32[4]\n%y = bn_apply %x, %u, %w, %g, %b "
+     "batch=true\n",
+     1e-5},
+    {"%u, %w = bn_stats %m\n%r = sub %u, %w\n%y = mul %m, %r\n", 1e-5},
+    {"%t = reshape %v shape=[N*3,8]\n%k = reshape %i shape=[N*3]\n%l = softmax_xent %t, %k\n%y = mul %m, "
+     "%l\n",
+     1e-6},
+    {"%t = reshape %v shape=[N*3,8]\n%k = reshape %i shape=[N*3]\n%l = softmax_xent %t, %k smooth=0.25\n"
+     "%y = mul %m, %l\n",
+     1e-6},
+    {"%k = reshape %i shape=[N,1,3]\n%c = concat %k, %k axis=2\n%j = broadcast_to %c shape=[N,6,6]\n"
+     "%l = softmax_xent %x, %j\n%y = mul %m, %l\n",
+     1e-6},
     {"%a = reduce_mean %m axis=[1]\n%b = broadcast_to %a shape=[N,8]\n%c = reduce_mean %v axis=[1]\n%d = "
      "expand %c "
      "axis=1 size=3\n%e = reduce_sum %d axis=[1] keep=false\n%y = add %b, %e\n",

@@ -20,12 +20,12 @@ static const struct {
     const char *says[4];
 } rows[] = {
     {"each op that ONNX has not, and none for its sake",
-     "%a = linear %x, %w\n%s, %p = sort %a axis=1\n%u = uniform shape=[6,6]\n%b = linear %s, %u\n%c = add "
+     "%a = linear %x, %w\n%s = normal shape=[N,6]\n%u = uniform shape=[6,6]\n%b = linear %s, %u\n%c = add "
      "%b, %a\n"
      "output %c\n",
      "w",
      EBB_BAD_INPUT,
-     {"2 ops cannot be exported", "s (sort): ONNX has no op for it", "u (uniform)"}},
+     {"2 ops cannot be exported", "s (normal): ONNX has no op for it", "u (uniform)"}},
     {"a result that ONNX does not have",
      "%q = reshape %x shape=[N,1,6]\n%y, %l = attention %q heads=1\n%z = neg %l\noutput %z\n",
      "w",

@@ -133,51 +133,6 @@ class Files(unittest.TestCase):
         for _ in range(3):
             np.testing.assert_array_equal(loaded(x, y).numpy(), step(x, y).numpy())
 
-    def test_onnx(self):
-        net = Net()
-        net.eval()
-        infer = trace(lambda x: net(x), capture_as_const=True)
-        infer(tensor(random(2, 3, 8, 8)))
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "net.onnx")
-            info = infer.dump(path, arg_names=["pixels"], output_names=["logits"])
-            self.assertEqual((os.listdir(folder), info.tot_bytes), (["net.onnx"], os.path.getsize(path)))
-            with open(path, "rb") as file:
-                found = file.read()
-        for text in (b"pixels", b"logits", b"Conv", b"BatchNormalization", b"Relu", b"Gemm", net.conv.weight.numpy().tobytes()):
-            self.assertIn(text, found)
-        file = io.BytesIO()
-        infer.dump(file, dump_format="ONNX", arg_names=["pixels"], output_names=["logits"])
-        self.assertEqual(file.getvalue(), found)
-        for names, error in ((["x[0]"], "letters"), (["v1.tensor"], "letters")):
-            with self.assertRaisesRegex(ValueError, error):
-                infer.dump(io.BytesIO(), dump_format="ONNX", arg_names=names)
-        with self.assertRaisesRegex(ValueError, "x: in ONNX a name of its own"):
-            infer.dump(io.BytesIO(), dump_format="ONNX", arg_names=["x"], output_names=["x"])
-        last = trace(lambda x: F.sort(x)[0], capture_as_const=True)
-        last(tensor([2.0, 1.0]))
-        with self.assertRaisesRegex(ValueError, r"1 op cannot be exported; .*\(sort\)"):
-            last.dump(io.BytesIO(), dump_format="ONNX")
-
-    def test_onnx_of_modules(self):
-        for net, shape, ops in (
-            (M.Sequential(M.Linear(16, 8), M.LayerNorm(8), M.ReLU()), (4, 16), [b"LayerNormalization"]),
-            (M.LayerNorm((5, 8), affine=False), (4, 3, 5, 8), [b"LayerNormalization"]),
-            (M.GroupNorm(2, 6), (2, 6, 7, 6), [b"GroupNormalization"]),
-            (M.GroupNorm(2, 6), (2, 6), [b"GroupNormalization"]),
-            (M.InstanceNorm(6), (2, 6, 7), [b"GroupNormalization"]),
-            (M.ConvTranspose2d(4, 6, 3, stride=(3, 2), padding=1, output_padding=(2, 1), groups=2), (2, 4, 5, 6), [b"ConvTranspose"]),
-            (M.ConvTranspose3d(4, 6, 3, stride=2), (2, 4, 3, 4, 5), [b"ConvTranspose"]),
-            (M.LocalResponseNorm(3), (2, 6, 7, 6), [b"Pad", b"Pow"]),
-        ):
-            net.eval()
-            infer = trace(lambda x, net=net: net(x), capture_as_const=True)
-            infer(tensor(random(*shape)))
-            file = io.BytesIO()
-            infer.dump(file, dump_format="ONNX")
-            for op in ops:
-                self.assertIn(op, file.getvalue(), net)
-
     def test_what_can_not_be_written(self):
         @trace(symbolic=True)
         def without(x):

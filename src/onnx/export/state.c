@@ -126,20 +126,25 @@ void onnx_set_text(onnx_out *o, const char *name, const char *text) {
 
 /* ---- nodes ---- */
 
-const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
-                            uint32_t n_in) {
+void onnx_make_several(onnx_out *o, const char *op, const char *const *result, uint32_t n_result,
+                       const char *const *in, uint32_t n_in) {
     if (onnx_out_stopped(o)) {
         o->attributes.n = 0;
-        return "";
+        return;
     }
     for (uint32_t i = 0; i < n_in; i++) onnx_put_text(&o->room, NODE_INPUT, in[i]);
-    onnx_put_text(&o->room, NODE_OUTPUT, result);
-    onnx_put_text(&o->room, NODE_NAME, result);
+    for (uint32_t i = 0; i < n_result; i++) onnx_put_text(&o->room, NODE_OUTPUT, result[i]);
+    onnx_put_text(&o->room, NODE_NAME, result[0]);
     onnx_put_text(&o->room, NODE_OP, op);
     if (o->attributes.n > 0) ebb_text_put(&o->room, o->attributes.at, o->attributes.n);
     onnx_put_bytes(&o->nodes, GRAPH_NODE, o->room.at, o->room.n);
     o->room.n = o->attributes.n = 0;
-    return result;
+}
+
+const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
+                            uint32_t n_in) {
+    onnx_make_several(o, op, &result, 1, in, n_in);
+    return onnx_out_stopped(o) ? "" : result;
 }
 
 const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in) {

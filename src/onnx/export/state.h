@@ -133,6 +133,9 @@ const char *onnx_make(onnx_out *o, const char *op, const char *part, const char 
 /* The same with a given result name, which need not be the op's result. */
 const char *onnx_make_named(onnx_out *o, const char *op, const char *result, const char *const *in,
                             uint32_t n_in);
+/* The same with several given names. */
+void onnx_make_several(onnx_out *o, const char *op, const char *const *result, uint32_t n_result,
+                       const char *const *in, uint32_t n_in);
 const char *onnx_make1(onnx_out *o, const char *op, const char *part, const char *x);
 const char *onnx_make2(onnx_out *o, const char *op, const char *part, const char *a, const char *b);
 /* Makes the op's result an alias of another value. */

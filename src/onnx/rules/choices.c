@@ -122,20 +122,22 @@ static void one_hot(onnx_import *im) {
 
 static void top_k(onnx_import *im) {
     char text[64];
-    int64_t n = 1, size[2], k = onnx_attr_int(im, "k", 0);
+    int64_t n = 0, size[2] = {onnx_attr_int(im, "k", 0), onnx_attr_int(im, "k", 0)};
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
-    const double *at = onnx_has(im, 1) ? onnx_fixed(im, 1, &n) : NULL;
+    const double *at[2] = {NULL, NULL};
+    if (onnx_has(im, 1)) (void)onnx_numbers(im, 1, at, &n);
     if (onnx_stopped(im)) return;
-    if (at && n == 1) k = onnx_whole(at[0]);
-    if (k < 1 || k > shape.dim[0][axis] || k > shape.dim[1][axis])
-        onnx_refuse(im, "%lld of %lld places", (long long)k, (long long)shape.dim[0][axis]);
+    for (uint32_t k = 0; k < 2; k++) {
+        if (n == 1) size[k] = onnx_whole(at[k][0]);
+        if (size[k] < 1 || size[k] > shape.dim[k][axis])
+            onnx_refuse(im, "%lld of %lld places", (long long)size[k], (long long)shape.dim[k][axis]);
+    }
     (void)snprintf(text, sizeof text, "axis=%u descending=%s", axis,
                    onnx_attr_int(im, "largest", 1) ? "true" : "false");
     const uint32_t sorted = onnx_op_two(im, "sort", x, text);
     if (onnx_stopped(im)) return;
-    size[0] = size[1] = k;
     for (uint32_t i = 0; i < 2; i++)
         if (onnx_wants(im, i)) onnx_give(im, i, onnx_slice(im, sorted + i, axis, (int64_t[]){0, 0}, size));
 }
