@@ -77,8 +77,8 @@ static ebb_status name_axis(naming *m, onnx_port *port, uint32_t d) {
 
 static ebb_status name_axes(naming *m) {
     bool there = onnx_names_put(m->file->env, &m->taken, "N", 0);
-    for (uint32_t i = 0; i < m->file->n_inputs; i++) {
-        onnx_port *port = &m->file->inputs[i];
+    for (uint32_t i = 0; i < m->file->graph.n_inputs; i++) {
+        onnx_port *port = &m->file->graph.inputs[i];
         for (uint32_t d = 0; d < port->rank && there; d++) {
             if (port->dim[d] > 0) port->symbol[d] = "";
             if (port->dim[d] == 0 && is_word(port->symbol[d]))
@@ -86,8 +86,8 @@ static ebb_status name_axes(naming *m) {
         }
     }
     ebb_status status = there ? EBB_OK : EBB_NO_MEMORY;
-    for (uint32_t i = 0; i < m->file->n_inputs; i++) {
-        onnx_port *port = &m->file->inputs[i];
+    for (uint32_t i = 0; i < m->file->graph.n_inputs; i++) {
+        onnx_port *port = &m->file->graph.inputs[i];
         for (uint32_t d = 0; d < port->rank && status == EBB_OK; d++)
             if (!is_settled(port, d)) status = name_axis(m, port, d);
     }
@@ -140,9 +140,9 @@ ebb_status onnx_port_shape(const onnx_import *im, const onnx_port *port, onnx_sh
 /* Where the batch is bound anew, first axes are N, whatever the file calls them. */
 ebb_status onnx_refuse_dim(const onnx_import *im, const char *name) {
     char known[200] = "N, the batch,", mark[72];
-    for (uint32_t p = 0; p < im->file->n_inputs; p++) {
-        for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++) {
-            const char *symbol = im->file->inputs[p].symbol[d];
+    for (uint32_t p = 0; p < im->file->graph.n_inputs; p++) {
+        for (uint32_t d = im->rebind; d < im->file->graph.inputs[p].rank; d++) {
+            const char *symbol = im->file->graph.inputs[p].symbol[d];
             const size_t n = strlen(known);
             (void)snprintf(mark, sizeof mark, " %.60s,", symbol);
             if (symbol[0] != '\0' && !strstr(known, mark) && n + strlen(mark) < sizeof known)

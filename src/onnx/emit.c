@@ -70,8 +70,9 @@ static const char *new_name(onnx_import *im, const char *like) {
 }
 
 bool onnx_keep_rate(onnx_import *im) {
-    for (uint32_t i = 0; i < im->file->n_inputs; i++)
-        if (im->file->inputs[i].rank == 0 && strcmp(im->file->inputs[i].name, "lr") == 0) return true;
+    for (uint32_t i = 0; i < im->file->graph.n_inputs; i++)
+        if (im->file->graph.inputs[i].rank == 0 && strcmp(im->file->graph.inputs[i].name, "lr") == 0)
+            return true;
     return onnx_names_put(im->env, &im->taken, "lr", 0);
 }
 

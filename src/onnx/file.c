@@ -96,21 +96,21 @@ static ebb_status read_port(onnx_file *file, const char *what, onnx_wire wire, o
     return onnx_damaged(file, "a shape");
 }
 
-static ebb_status graph_field(onnx_file *file, const onnx_field *field) {
+static ebb_status graph_field(onnx_file *file, const onnx_field *field, onnx_graph *out) {
     if (field->type != 2) return EBB_OK;
     switch (field->number) {
     case GRAPH_NODE:
-        return onnx_read_node(file, field->bytes, &file->nodes[file->n_nodes++]);
+        return onnx_read_node(file, field->bytes, &out->nodes[out->n_nodes++]);
     case GRAPH_NAME:
-        return onnx_text(file, &field->bytes, &file->graph_name);
+        return onnx_text(file, &field->bytes, &out->name);
     case GRAPH_TENSOR:
-        return onnx_read_tensor(file, field->bytes, &file->tensors[file->n_tensors++]);
+        return onnx_read_tensor(file, field->bytes, &out->tensors[out->n_tensors++]);
     case GRAPH_INPUT:
-        return read_port(file, "input", field->bytes, &file->inputs[file->n_inputs++]);
+        return read_port(file, "input", field->bytes, &out->inputs[out->n_inputs++]);
     case GRAPH_OUTPUT:
-        return read_port(file, "output", field->bytes, &file->outputs[file->n_outputs++]);
+        return read_port(file, "output", field->bytes, &out->outputs[out->n_outputs++]);
     case GRAPH_INFO:
-        return onnx_read_said(file, field->bytes);
+        return file->depth == 1 ? onnx_read_said(file, field->bytes) : EBB_OK;
     case GRAPH_SPARSE:
         return onnx_damaged(file, "sparse initializers, which are not read");
     default:
@@ -118,30 +118,40 @@ static ebb_status graph_field(onnx_file *file, const onnx_field *field) {
     }
 }
 
-static ebb_status read_graph(onnx_file *file, onnx_wire wire) {
-    onnx_wire look = wire;
+/* How many of each there are, within the limits of all graphs together. */
+static ebb_status count_fields(onnx_file *file, onnx_wire wire, uint32_t n[16]) {
+    onnx_field field;
+    bool more;
+    while (onnx_wire_next(&wire, &field, &more)) {
+        if (!more) return EBB_OK;
+        if (field.number >= 16 || field.type != 2) continue;
+        n[field.number]++;
+        if (++file->n_of[field.number] > ONNX_MAX_NODES)
+            return onnx_damaged(file, "more than 65536 nodes, tensors, inputs or outputs");
+    }
+    return onnx_damaged(file, "its graph ends in the middle of a field");
+}
+
+ebb_status onnx_read_graph(onnx_file *file, onnx_wire wire, onnx_graph *out) {
     onnx_field field;
     bool more;
     uint32_t n[16] = {0};
-    for (;;) {
-        if (!onnx_wire_next(&look, &field, &more))
-            return onnx_damaged(file, "its graph ends in the middle of a field");
-        if (!more) break;
-        if (field.number < 16 && field.type == 2 && ++n[field.number] > ONNX_MAX_NODES)
-            return onnx_damaged(file, "more than 65536 nodes, tensors, inputs or outputs");
-    }
-    file->nodes = EBB_NEW(&file->arena, onnx_node, n[GRAPH_NODE]);
-    file->tensors = EBB_NEW(&file->arena, onnx_tensor, n[GRAPH_TENSOR]);
-    file->inputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_INPUT]);
-    file->outputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_OUTPUT]);
-    file->said = EBB_NEW(&file->arena, onnx_said, n[GRAPH_INFO]);
-    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs || !file->said)
-        return EBB_NO_MEMORY;
-    while (onnx_wire_next(&wire, &field, &more) && more) {
-        const ebb_status status = graph_field(file, &field);
-        if (status != EBB_OK) return status;
-    }
-    return EBB_OK;
+    if (file->depth == ONNX_MAX_DEPTH)
+        return onnx_damaged(file, "branches that are nested more than 8 deep");
+    ebb_status status = count_fields(file, wire, n);
+    if (status != EBB_OK) return status;
+    *out = (onnx_graph){.name = "",
+                        .nodes = EBB_NEW(&file->arena, onnx_node, n[GRAPH_NODE]),
+                        .tensors = EBB_NEW(&file->arena, onnx_tensor, n[GRAPH_TENSOR]),
+                        .inputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_INPUT]),
+                        .outputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_OUTPUT])};
+    if (file->depth == 0) file->said = EBB_NEW(&file->arena, onnx_said, n[GRAPH_INFO]);
+    if (!out->nodes || !out->tensors || !out->inputs || !out->outputs || !file->said) return EBB_NO_MEMORY;
+    file->depth++;
+    while (status == EBB_OK && onnx_wire_next(&wire, &field, &more) && more)
+        status = graph_field(file, &field, out);
+    file->depth--;
+    return status;
 }
 
 static ebb_status read_opset(onnx_file *file, onnx_wire wire) {
@@ -187,11 +197,11 @@ static ebb_status read_model(onnx_file *file) {
         return ebb_fail(file->env, EBB_BAD_INPUT,
                         "%.300s: opset %lld is not read: export it with one of 7 to 23", file->path,
                         (long long)file->opset);
-    return read_graph(file, graph);
+    return onnx_read_graph(file, graph, &file->graph);
 }
 
 ebb_status onnx_file_open(ebb_env *env, const char *path, onnx_file *out) {
-    *out = (onnx_file){.env = env, .graph_name = ""};
+    *out = (onnx_file){.env = env, .graph = {.name = ""}};
     ebb_arena_init(&out->arena, env);
     ebb_status status = onnx_map(env, path, AT_FDCWD, true, &out->map);
     if (status == EBB_OK && !(out->path = ebb_arena_text(&out->arena, path))) status = EBB_NO_MEMORY;

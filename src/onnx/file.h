@@ -18,6 +18,7 @@ enum {
     ONNX_MAX_ATTRIBUTES = 1 << 18, /* of all nodes */
     ONNX_MAX_NUMBERS = 1 << 20,    /* in attributes' lists, and short ones in tensors' lists, in total */
     ONNX_MAX_NAME_BYTES = 1024,
+    ONNX_MAX_DEPTH = 8, /* of branches in branches */
     ONNX_MAX_RANK = EBB_MAX_RANK
 };
 
@@ -47,6 +48,12 @@ typedef struct onnx_tensor {
     const uint8_t *bytes; /* count elements, little-endian, at any address */
 } onnx_tensor;
 
+/* A message: bytes from at to end. */
+typedef struct onnx_wire {
+    const uint8_t *at, *end;
+} onnx_wire;
+
+typedef struct onnx_graph onnx_graph;
 typedef struct onnx_attribute {
     const char *name;
     bool has_i, has_f, has_graph;
@@ -57,12 +64,15 @@ typedef struct onnx_attribute {
     const double *floats;
     uint32_t n_ints, n_floats;
     const onnx_tensor *tensor; /* NULL: none */
+    onnx_wire graph;           /* at NULL: none */
+    const onnx_graph *branch;  /* it, of an If */
 } onnx_attribute;
 
 typedef struct onnx_node {
     const char *name, *op, *domain;
     const char **in, **out;
     uint32_t n_in, n_out, n_attributes;
+    uint32_t n_read; /* names in `in`: operands and, of an If, what its branches read beside their own */
     const onnx_attribute *attributes;
 } onnx_node;
 
@@ -75,6 +85,14 @@ typedef struct onnx_port {
     int64_t dim[ONNX_MAX_RANK];        /* 0: not a number */
     const char *symbol[ONNX_MAX_RANK]; /* "": neither; of an input: onnx_name_dims */
 } onnx_port;
+
+struct onnx_graph {
+    const char *name;
+    onnx_node *nodes;
+    onnx_tensor *tensors;
+    onnx_port *inputs, *outputs;
+    uint32_t n_nodes, n_tensors, n_inputs, n_outputs;
+};
 
 /* What the file's properties say of a value: whether it is a parameter. */
 typedef struct onnx_said {
@@ -96,18 +114,28 @@ typedef struct onnx_file {
     EBB_ARRAY(char *) external_name;
     int64_t opset, n_numbers;
     uint32_t n_names, n_attributes_all;
-    const char *graph_name;
-    onnx_node *nodes;
-    onnx_tensor *tensors;
-    onnx_port *inputs, *outputs;
+    onnx_graph graph;
     onnx_said *said;
-    uint32_t n_nodes, n_tensors, n_inputs, n_outputs, n_said;
-    bool is_own; /* Ebb wrote it */
+    uint32_t n_said, n_of[16]; /* of all graphs' fields by their numbers */
+    uint32_t depth;            /* of the graph that is being read */
+    bool is_own;               /* Ebb wrote it */
 } onnx_file;
 
 /* path is copied. On failure the file is closed already. EBB_IO, EBB_BAD_INPUT, EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status onnx_file_open(ebb_env *env, const char *path, onnx_file *out);
 void onnx_file_close(onnx_file *file); /* safe on a zeroed struct */
+
+/* A map from texts to numbers. */
+typedef struct onnx_names {
+    const char **key;
+    uint32_t *value;
+    size_t n, cap;
+} onnx_names;
+/* EBB_NONE: not there. */
+uint32_t onnx_names_find(const onnx_names *names, const char *key);
+/* key is borrowed. false: no memory. */
+bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
+void onnx_names_end(ebb_env *env, onnx_names *names);
 
 /* Bytes per element; 0 for types that are not read (texts, 8-bit floats and the like). */
 int64_t onnx_type_bytes(int32_t type);
@@ -119,10 +147,6 @@ double onnx_tensor_at(const onnx_tensor *tensor, int64_t i);
 
 /* ---- the parts of the reader ---- */
 
-/* A message: bytes from at to end. */
-typedef struct onnx_wire {
-    const uint8_t *at, *end;
-} onnx_wire;
 /* A field: its number, and its value (types 0, 1, 5) or bytes (type 2). */
 typedef struct onnx_field {
     uint32_t number, type;
@@ -138,6 +162,7 @@ EBB_CHECKED ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const 
 /* Reads a TensorProto. */
 EBB_CHECKED ebb_status onnx_read_tensor(onnx_file *file, onnx_wire wire, onnx_tensor *out);
 EBB_CHECKED ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out);
+EBB_CHECKED ebb_status onnx_read_graph(onnx_file *file, onnx_wire wire, onnx_graph *out);
 /* numbers.c. Reads a ValueInfoProto's properties. */
 EBB_CHECKED ebb_status onnx_read_said(onnx_file *file, onnx_wire wire);
 /* Maps n bytes from byte `from` of a file beside the model; n -1: to its end. */

@@ -19,26 +19,27 @@ static bool add(onnx_import *im, onnx_value value) {
     return true;
 }
 
+bool onnx_add_tensor(onnx_import *im, const onnx_tensor *t, bool is_number) {
+    onnx_value v = {
+        .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
+    v.shape.rank = t->rank;
+    for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
+    double *at = is_number ? onnx_folded(im, 1) : NULL;
+    if (im->fatal) return false;
+    if (at) {
+        *at = onnx_tensor_at(t, 0);
+        v.kind = ONNX_FOLDED;
+        v.at[0] = v.at[1] = at;
+    }
+    return add(im, v);
+}
+
 static ebb_status add_tensors(onnx_import *im) {
     bool *is_number;
-    const ebb_status status = onnx_numbers_find(im, &is_number);
-    if (status != EBB_OK) return status;
-    for (uint32_t i = 0; i < im->file->n_tensors; i++) {
-        const onnx_tensor *t = &im->file->tensors[i];
-        onnx_value v = {
-            .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
-        v.shape.rank = t->rank;
-        for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
-        double *at = is_number[i] ? onnx_folded(im, 1) : NULL;
-        if (im->fatal) return im->status;
-        if (at) {
-            *at = onnx_tensor_at(t, 0);
-            v.kind = ONNX_FOLDED;
-            v.at[0] = v.at[1] = at;
-        }
-        if (!add(im, v)) return im->status;
-    }
-    return EBB_OK;
+    ebb_status status = onnx_numbers_find(im, &is_number);
+    for (uint32_t i = 0; status == EBB_OK && i < im->file->graph.n_tensors; i++)
+        if (!onnx_add_tensor(im, &im->file->graph.tensors[i], is_number[i])) status = im->status;
+    return status;
 }
 
 /* ---- inputs ---- */
@@ -70,8 +71,8 @@ static ebb_status add_input(onnx_import *im, const onnx_port *port) {
 }
 
 static ebb_status add_inputs(onnx_import *im) {
-    for (uint32_t i = 0; i < im->file->n_inputs; i++) {
-        const onnx_port *port = &im->file->inputs[i];
+    for (uint32_t i = 0; i < im->file->graph.n_inputs; i++) {
+        const onnx_port *port = &im->file->graph.inputs[i];
         if (onnx_names_find(&im->by_name, port->name) != EBB_NONE)
             continue; /* opsets below 9 list initializers, too */
         const ebb_status status = add_input(im, port);
@@ -109,6 +110,8 @@ static void make_node(onnx_import *im) {
     for (uint32_t i = 0; i < node->n_attributes; i++) graphs |= node->attributes[i].has_graph;
     if (!own && !rule)
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
+    else if (strcmp(node->op, "If") == 0)
+        onnx_branch_take(im);
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
     else if (node->n_out == 0)
@@ -125,14 +128,14 @@ static void make_node(onnx_import *im) {
 
 /* What a lost operand made unknown is not refused once more. */
 static bool operands_there(onnx_import *im) {
-    for (uint32_t i = 0; i < im->node->n_in; i++) {
-        if (!onnx_has(im, i)) continue;
+    for (uint32_t i = 0; i < im->node->n_read; i++) {
+        if (im->node->in[i][0] == '\0') continue;
         const uint32_t at = onnx_names_find(&im->by_name, im->node->in[i]);
         if (at == EBB_NONE && onnx_measures(im, i)) continue;
         if (at == EBB_NONE)
             onnx_refuse(im, "operand %.100s is not defined before it", im->node->in[i]);
-        else if (im->values.at[at].kind == ONNX_LOST)
-            return false;
+        else if (im->values.at[at].kind == ONNX_LOST && i < im->node->n_in)
+            return false; /* what a branch reads is asked for where it is taken */
     }
     return true;
 }
@@ -145,19 +148,21 @@ static void lose_results(onnx_import *im) {
     }
 }
 
+void onnx_make_node(onnx_import *im, const onnx_node *node) {
+    im->node = node;
+    im->why[0] = '\0';
+    if (operands_there(im) && !im->why[0]) make_node(im);
+    if (im->why[0]) onnx_note_refused(im);
+    im->why[0] = '\0';
+    lose_results(im);
+}
+
 static ebb_status make_nodes(onnx_import *im) {
     bool *live;
     const ebb_status status = onnx_live_find(im, &live);
     if (status != EBB_OK) return status;
-    for (uint32_t i = 0; i < im->file->n_nodes && !im->fatal; i++) {
-        if (!live[i]) continue;
-        im->node = &im->file->nodes[i];
-        im->why[0] = '\0';
-        if (operands_there(im) && !im->why[0]) make_node(im);
-        if (im->why[0]) onnx_note_refused(im);
-        im->why[0] = '\0';
-        lose_results(im);
-    }
+    for (uint32_t i = 0; i < im->file->graph.n_nodes && !im->fatal; i++)
+        if (live[i]) onnx_make_node(im, &im->file->graph.nodes[i]);
     im->node = NULL;
     if (im->n_refused == 0) return im->fatal ? im->status : EBB_OK;
     if (im->fatal && im->status != EBB_BAD_INPUT && im->status != EBB_OK) return im->status;
@@ -190,8 +195,8 @@ static ebb_status has_lost_batch(onnx_import *im, const onnx_port *port, const o
 
 static ebb_status add_outputs(onnx_import *im) {
     const bool with_loss = !(im->options && im->options->no_loss);
-    for (uint32_t i = 0; i < im->file->n_outputs; i++) {
-        const uint32_t at = onnx_names_find(&im->by_name, im->file->outputs[i].name);
+    for (uint32_t i = 0; i < im->file->graph.n_outputs; i++) {
+        const uint32_t at = onnx_names_find(&im->by_name, im->file->graph.outputs[i].name);
         if (at == EBB_NONE) return onnx_damaged(im->file, "an output that no node makes");
         onnx_value *v = &im->values.at[at];
         const bool computed = v->kind == ONNX_GRAPH && v->maker;
@@ -201,7 +206,7 @@ static ebb_status add_outputs(onnx_import *im) {
         const uint32_t source = v->id;
         const onnx_shape shape = onnx_shape_of(im, source);
         bool lost;
-        const ebb_status status = has_lost_batch(im, &im->file->outputs[i], &shape, &lost);
+        const ebb_status status = has_lost_batch(im, &im->file->graph.outputs[i], &shape, &lost);
         if (status != EBB_OK) return status;
         if (lost)
             return ebb_fail(im->env, EBB_BAD_INPUT,
@@ -217,7 +222,7 @@ static ebb_status add_outputs(onnx_import *im) {
         if (onnx_stopped(im))
             return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: %s %.100s: %.300s",
                                          im->file->path, id == EBB_BUILD_NONE ? "output" : "its loss of",
-                                         im->file->outputs[i].name, im->why)
+                                         im->file->graph.outputs[i].name, im->why)
                               : im->status;
     }
     for (int k = 0; k < 2; k++) {
@@ -232,8 +237,8 @@ static ebb_status add_outputs(onnx_import *im) {
 /* The first number among the inputs' first sizes, where all of them are numbers. Tensors are known by name.
  */
 static void batch_find(onnx_import *im) {
-    for (uint32_t i = 0; i < im->file->n_inputs; i++) {
-        const onnx_port *port = &im->file->inputs[i];
+    for (uint32_t i = 0; i < im->file->graph.n_inputs; i++) {
+        const onnx_port *port = &im->file->graph.inputs[i];
         if (port->rank == 0 || onnx_names_find(&im->by_name, port->name) != EBB_NONE) continue;
         if (port->dim[0] <= 0) {
             im->batch = 0;
@@ -263,9 +268,9 @@ static ebb_status begin(onnx_import *im) {
     for (uint32_t i = 0; im->options && i < im->options->n_dims; i++) {
         const ebb_dim_binding *dim = &im->options->dims[i];
         bool used = false;
-        for (uint32_t p = 0; p < im->file->n_inputs; p++)
-            for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++)
-                used |= strcmp(im->file->inputs[p].symbol[d], dim->name) == 0;
+        for (uint32_t p = 0; p < im->file->graph.n_inputs; p++)
+            for (uint32_t d = im->rebind; d < im->file->graph.inputs[p].rank; d++)
+                used |= strcmp(im->file->graph.inputs[p].symbol[d], dim->name) == 0;
         if (strcmp(dim->name, "N") == 0) continue;
         if (!used) return onnx_refuse_dim(im, dim->name);
         ebb_text_add(&im->text, "dim %s = %lld\n", dim->name, (long long)dim->size);

@@ -44,18 +44,6 @@ typedef struct onnx_value {
     const onnx_node *maker;
 } onnx_value;
 
-/* A map from texts to numbers. */
-typedef struct onnx_names {
-    const char **key;
-    uint32_t *value;
-    size_t n, cap;
-} onnx_names;
-/* EBB_NONE: not there. */
-uint32_t onnx_names_find(const onnx_names *names, const char *key);
-/* key is borrowed. false: no memory. */
-bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
-void onnx_names_end(ebb_env *env, onnx_names *names);
-
 /* How live nodes read a value: whether its numbers may be places along the batch; as tuples of places
  * alone. */
 enum { ONNX_NO_PLACE, ONNX_MAY_BE_PLACE, ONNX_TUPLES };

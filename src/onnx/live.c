@@ -34,16 +34,16 @@ static uint32_t use_of(const onnx_import *im, const onnx_node *node, uint32_t k)
  */
 static bool is_measured(const onnx_file *file, uint32_t i, uint32_t k) {
     enum { NEARBY = 256 };
-    const onnx_node *node = &file->nodes[i];
+    const onnx_node *node = &file->graph.nodes[i];
     bool training = false;
     if (k < 3 || strcmp(node->op, "BatchNormalization") != 0) return false;
     for (uint32_t a = 0; a < node->n_attributes; a++)
         training |= strcmp(node->attributes[a].name, "training_mode") == 0 && node->attributes[a].i != 0;
     for (uint32_t n = 0; training && n < NEARBY && i-- > 0; n++)
-        for (uint32_t o = 0; o < file->nodes[i].n_out; o++)
-            if (strcmp(file->nodes[i].out[o], node->in[k]) == 0)
-                return strcmp(file->nodes[i].op, "Identity") != 0 &&
-                       strcmp(file->nodes[i].op, "Constant") != 0;
+        for (uint32_t o = 0; o < file->graph.nodes[i].n_out; o++)
+            if (strcmp(file->graph.nodes[i].out[o], node->in[k]) == 0)
+                return strcmp(file->graph.nodes[i].op, "Identity") != 0 &&
+                       strcmp(file->graph.nodes[i].op, "Constant") != 0;
     return false;
 }
 
@@ -56,14 +56,15 @@ static bool want(onnx_import *im, const char *name, uint32_t use) {
 /* A file has its nodes in an order in which each stands behind those that it reads. */
 ebb_status onnx_live_find(onnx_import *im, bool **out) {
     const onnx_file *file = im->file;
-    bool *live = *out = EBB_NEW(im->arena, bool, file->n_nodes);
+    bool *live = *out = EBB_NEW(im->arena, bool, file->graph.n_nodes);
     if (!live) return EBB_NO_MEMORY;
-    for (uint32_t i = 0; i < file->n_outputs; i++)
-        if (!want(im, file->outputs[i].name, ONNX_NO_PLACE)) return EBB_NO_MEMORY;
-    for (uint32_t i = file->n_nodes; i-- > 0;) {
-        live[i] = is_wanted(im, &file->nodes[i]);
-        for (uint32_t k = 0; live[i] && k < file->nodes[i].n_in; k++)
-            if (!is_measured(file, i, k) && !want(im, file->nodes[i].in[k], use_of(im, &file->nodes[i], k)))
+    for (uint32_t i = 0; i < file->graph.n_outputs; i++)
+        if (!want(im, file->graph.outputs[i].name, ONNX_NO_PLACE)) return EBB_NO_MEMORY;
+    for (uint32_t i = file->graph.n_nodes; i-- > 0;) {
+        live[i] = is_wanted(im, &file->graph.nodes[i]);
+        for (uint32_t k = 0; live[i] && k < file->graph.nodes[i].n_read; k++)
+            if (!is_measured(file, i, k) &&
+                !want(im, file->graph.nodes[i].in[k], use_of(im, &file->graph.nodes[i], k)))
                 return EBB_NO_MEMORY;
     }
     return EBB_OK;
@@ -73,15 +74,15 @@ ebb_status onnx_live_find(onnx_import *im, bool **out) {
 static bool find_reached(onnx_import *im) {
     const onnx_file *file = im->file;
     bool there = true;
-    for (uint32_t i = 0; i < file->n_inputs && there; i++) {
-        const uint32_t at = onnx_names_find(&im->by_name, file->inputs[i].name);
+    for (uint32_t i = 0; i < file->graph.n_inputs && there; i++) {
+        const uint32_t at = onnx_names_find(&im->by_name, file->graph.inputs[i].name);
         if (at != EBB_NONE && im->values.at[at].kind == ONNX_GRAPH)
-            there = onnx_names_put(im->env, &im->reached, file->inputs[i].name, 0);
+            there = onnx_names_put(im->env, &im->reached, file->graph.inputs[i].name, 0);
     }
-    for (uint32_t i = 0; i < file->n_nodes && there; i++) {
-        const onnx_node *node = &file->nodes[i];
+    for (uint32_t i = 0; i < file->graph.n_nodes && there; i++) {
+        const onnx_node *node = &file->graph.nodes[i];
         bool reads = false;
-        for (uint32_t k = 0; k < node->n_in; k++)
+        for (uint32_t k = 0; k < node->n_read; k++)
             reads |= onnx_names_find(&im->reached, node->in[k]) != EBB_NONE;
         reads &= strcmp(node->op, "Shape") != 0 && strcmp(node->op, "Size") != 0;
         for (uint32_t k = 0; k < node->n_out && reads && there; k++)

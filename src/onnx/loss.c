@@ -17,17 +17,19 @@ enum { MOST_BETWEEN = 8 }; /* Identity nodes between the function and the output
 /* ---- the function at the end ---- */
 
 static const onnx_node *maker_of(const onnx_file *file, const char *name) {
-    for (uint32_t i = 0; i < file->n_nodes; i++)
-        for (uint32_t k = 0; k < file->nodes[i].n_out; k++)
-            if (strcmp(file->nodes[i].out[k], name) == 0) return &file->nodes[i];
+    for (uint32_t i = 0; i < file->graph.n_nodes; i++)
+        for (uint32_t k = 0; k < file->graph.nodes[i].n_out; k++)
+            if (strcmp(file->graph.nodes[i].out[k], name) == 0) return &file->graph.nodes[i];
     return NULL;
 }
 
 static uint32_t count_readers(const onnx_file *file, const char *name) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < file->n_nodes; i++)
-        for (uint32_t k = 0; k < file->nodes[i].n_in; k++) n += strcmp(file->nodes[i].in[k], name) == 0;
-    for (uint32_t i = 0; i < file->n_outputs; i++) n += strcmp(file->outputs[i].name, name) == 0;
+    for (uint32_t i = 0; i < file->graph.n_nodes; i++)
+        for (uint32_t k = 0; k < file->graph.nodes[i].n_read; k++)
+            n += strcmp(file->graph.nodes[i].in[k], name) == 0;
+    for (uint32_t i = 0; i < file->graph.n_outputs; i++)
+        n += strcmp(file->graph.outputs[i].name, name) == 0;
     return n;
 }
 
@@ -37,18 +39,18 @@ static bool is_op(const onnx_node *node, const char *op) {
 }
 
 uint32_t onnx_loss_output(const onnx_import *im) {
-    for (uint32_t i = 0; i < im->file->n_outputs; i++) {
-        const int32_t type = im->file->outputs[i].type;
+    for (uint32_t i = 0; i < im->file->graph.n_outputs; i++) {
+        const int32_t type = im->file->graph.outputs[i].type;
         if (onnx_is_f32(type) || type == ONNX_DOUBLE || type == 0) return i;
     }
-    return im->file->n_outputs;
+    return im->file->graph.n_outputs;
 }
 
 void onnx_head_find(onnx_import *im) {
     const onnx_file *file = im->file;
     const uint32_t of = onnx_loss_output(im);
-    if ((im->options && im->options->no_loss) || of == file->n_outputs) return;
-    const char *name = file->outputs[of].name;
+    if ((im->options && im->options->no_loss) || of == file->graph.n_outputs) return;
+    const char *name = file->graph.outputs[of].name;
     bool alone = true;
     for (uint32_t n = 0; n <= MOST_BETWEEN; n++) {
         const onnx_node *node = maker_of(file, name);

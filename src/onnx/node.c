@@ -57,6 +57,7 @@ static ebb_status attribute_field(onnx_file *file, const onnx_field *field, onnx
     case 6:
     case 11:
         a->has_graph = true;
+        if (field->number == 6 && field->type == 2) a->graph = field->bytes;
         return EBB_OK;
     case 7:
         push_floats(a, field, floats);
@@ -124,6 +125,59 @@ static ebb_status node_field(onnx_file *file, const onnx_field *field, onnx_node
     }
 }
 
+/* ---- the branches of an If ---- */
+
+/* Appends to a node's names what a branch reads that it does not make. */
+static ebb_status add_captured(onnx_file *file, const onnx_graph *branch, onnx_names *known,
+                               onnx_node *out) {
+    bool there = true;
+    for (uint32_t i = 0; i < branch->n_tensors && there; i++)
+        there = onnx_names_put(file->env, known, branch->tensors[i].name, 0);
+    for (uint32_t i = 0; i < branch->n_nodes && there; i++)
+        for (uint32_t k = 0; k < branch->nodes[i].n_out && there; k++)
+            there = onnx_names_put(file->env, known, branch->nodes[i].out[k], 0);
+    for (uint32_t i = 0; i <= branch->n_nodes && there; i++) {
+        const onnx_node *node = i < branch->n_nodes ? &branch->nodes[i] : NULL;
+        for (uint32_t k = 0; k < (node ? node->n_read : branch->n_outputs) && there; k++) {
+            const char *name = node ? node->in[k] : branch->outputs[k].name;
+            if (name[0] == '\0' || onnx_names_find(known, name) != EBB_NONE) continue;
+            out->in[out->n_read++] = name;
+            there = onnx_names_put(file->env, known, name, 0);
+        }
+    }
+    return there ? EBB_OK : EBB_NO_MEMORY;
+}
+
+/* How many names a branch reads at most. */
+static uint32_t count_reads(const onnx_graph *branch) {
+    uint32_t n = branch->n_outputs;
+    for (uint32_t i = 0; i < branch->n_nodes; i++) n += branch->nodes[i].n_read;
+    return n;
+}
+
+static ebb_status read_branches(onnx_file *file, onnx_attribute *attributes, onnx_node *out) {
+    uint32_t n = out->n_in;
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < out->n_attributes && status == EBB_OK; i++) {
+        if (!attributes[i].graph.at) continue;
+        onnx_graph *branch = EBB_NEW(&file->arena, onnx_graph, 1);
+        if (!branch) return EBB_NO_MEMORY;
+        status = onnx_read_graph(file, attributes[i].graph, branch);
+        if (status == EBB_OK) n += count_reads(branch);
+        attributes[i].branch = branch;
+    }
+    const char **in = status == EBB_OK ? EBB_NEW(&file->arena, const char *, n) : NULL;
+    if (!in) return status == EBB_OK ? EBB_NO_MEMORY : status;
+    memcpy((void *)in, out->in, out->n_in * sizeof *in);
+    out->in = in;
+    for (uint32_t i = 0; i < out->n_attributes && status == EBB_OK; i++) {
+        onnx_names known = {.n = 0};
+        if (attributes[i].branch) status = add_captured(file, attributes[i].branch, &known, out);
+        onnx_names_end(file->env, &known);
+    }
+    return status;
+}
+
 ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out) {
     onnx_wire look = wire;
     onnx_field field;
@@ -149,5 +203,6 @@ ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out) {
         const ebb_status status = node_field(file, &field, out, attributes);
         if (status != EBB_OK) return status;
     }
-    return EBB_OK;
+    out->n_read = out->n_in;
+    return strcmp(out->op, "If") == 0 ? read_branches(file, attributes, out) : EBB_OK;
 }

@@ -78,10 +78,10 @@ enum { READ_AS_WEIGHT = 1, SAID_NUMBER = 2, SAID_TRAINED = 3 };
 
 static ebb_status look(onnx_import *im, onnx_names *known) {
     const onnx_file *file = im->file;
-    for (uint32_t n = 0; n < file->n_nodes; n++)
-        for (uint32_t i = 0; i < file->nodes[n].n_in; i++)
-            if (may_be_trained(file->nodes[n].op, i) &&
-                !onnx_names_put(im->env, known, file->nodes[n].in[i], READ_AS_WEIGHT))
+    for (uint32_t n = 0; n < file->graph.n_nodes; n++)
+        for (uint32_t i = 0; i < file->graph.nodes[n].n_read; i++)
+            if (may_be_trained(file->graph.nodes[n].op, i) &&
+                !onnx_names_put(im->env, known, file->graph.nodes[n].in[i], READ_AS_WEIGHT))
                 return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < file->n_said; i++)
         if (!onnx_names_put(im->env, known, file->said[i].name,
@@ -104,10 +104,10 @@ static bool is_number(const onnx_file *file, const onnx_names *known, const onnx
 ebb_status onnx_numbers_find(onnx_import *im, bool **out) {
     const onnx_file *file = im->file;
     onnx_names known = {.n = 0};
-    bool *is = *out = EBB_NEW(im->arena, bool, file->n_tensors);
+    bool *is = *out = EBB_NEW(im->arena, bool, file->graph.n_tensors);
     const ebb_status status = is ? look(im, &known) : EBB_NO_MEMORY;
-    for (uint32_t i = 0; status == EBB_OK && i < file->n_tensors; i++)
-        is[i] = is_number(file, &known, &file->tensors[i]);
+    for (uint32_t i = 0; status == EBB_OK && i < file->graph.n_tensors; i++)
+        is[i] = is_number(file, &known, &file->graph.tensors[i]);
     onnx_names_end(im->env, &known);
     return status;
 }

@@ -146,32 +146,33 @@ typedef struct listed_border {
 /* Is the first output's value another one's, too? */
 static bool is_output_too(const ebb_onnx *onnx, uint32_t id) {
     const onnx_import *im = &onnx->import;
-    for (uint32_t i = 1; i < onnx->file.n_outputs; i++)
-        if (im->values.at[onnx_names_find(&im->by_name, onnx->file.outputs[i].name)].id == id) return true;
+    for (uint32_t i = 1; i < onnx->file.graph.n_outputs; i++)
+        if (im->values.at[onnx_names_find(&im->by_name, onnx->file.graph.outputs[i].name)].id == id)
+            return true;
     return false;
 }
 
 static ebb_status list_border(const ebb_onnx *onnx, listed_border *out) {
     const onnx_import *im = &onnx->import;
     const onnx_file *file = &onnx->file;
-    *out = (listed_border){.n = (size_t)file->n_inputs + file->n_outputs};
+    *out = (listed_border){.n = (size_t)file->graph.n_inputs + file->graph.n_outputs};
     out->rows = ebb_calloc(im->env, out->n, sizeof *out->rows);
     if (!out->rows) return EBB_NO_MEMORY;
-    out->border = (onnx_border){.inputs = out->rows, .outputs = out->rows + file->n_inputs};
-    for (uint32_t i = 0; i < file->n_inputs; i++) {
-        const onnx_port *port = &file->inputs[i];
+    out->border = (onnx_border){.inputs = out->rows, .outputs = out->rows + file->graph.n_inputs};
+    for (uint32_t i = 0; i < file->graph.n_inputs; i++) {
+        const onnx_port *port = &file->graph.inputs[i];
         const onnx_value *v = &im->values.at[onnx_names_find(&im->by_name, port->name)];
         if (v->kind != ONNX_GRAPH) continue; /* an initializer, which opsets below 9 list, too */
         out->rows[out->border.n_inputs++] =
             (onnx_border_row){im->id_name.at[v->id], port->name, port->type == ONNX_INT64};
     }
-    for (uint32_t i = 0; i < file->n_outputs; i++) {
-        const onnx_port *port = &file->outputs[i];
+    for (uint32_t i = 0; i < file->graph.n_outputs; i++) {
+        const onnx_port *port = &file->graph.outputs[i];
         const onnx_value *v = &im->values.at[onnx_names_find(&im->by_name, port->name)];
         /* What it says is left out: it has a name of its own, or is the output that has one. */
         const char *name = i == 0 && im->head_left_out ? NULL : port->name;
         if (!name && is_output_too(onnx, v->id)) continue;
-        out->rows[file->n_inputs + out->border.n_outputs++] =
+        out->rows[file->graph.n_inputs + out->border.n_outputs++] =
             (onnx_border_row){im->id_name.at[v->id], name, port->type == ONNX_INT64};
     }
     return EBB_OK;

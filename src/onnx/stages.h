@@ -30,6 +30,15 @@ void onnx_loss_add(onnx_import *im, uint32_t output);
  * file's arena. */
 EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, bool **out);
 
+/* ---- import.c, branch.c ---- */
+
+/* Adds a tensor of the file. false: im->status says why. */
+bool onnx_add_tensor(onnx_import *im, const onnx_tensor *tensor, bool is_number);
+/* Makes a node, or notes why not. */
+void onnx_make_node(onnx_import *im, const onnx_node *node);
+/* The node, an If, is the branch that its condition chooses. */
+void onnx_branch_take(onnx_import *im);
+
 /* ---- dims.c ---- */
 
 enum { ONNX_MAX_MADE_DIMS = 1024 }; /* a text has at most 64 */

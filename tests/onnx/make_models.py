@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the models in tests/onnx/models anew; needs the onnx package. A convolutional one whose batch is frozen at 1 in its
-shapes, with what it should say in evaluation, and one with nodes that cannot be imported, and one that joins the images of a batch of two."""
+shapes, with what it should say in evaluation, and one with nodes that cannot be imported, one that joins the images of a batch of
+two, and one with branches in a branch."""
 import pathlib
 
 import numpy as np
@@ -47,3 +48,22 @@ write("joined", [
     node("Reshape", ["x", "flat"], ["f"], "join"),
     node("MatMul", ["f", "fc"], ["y"], "fc"),
 ], [info("x", [2, 8])], [info("y", [1, 5])], [numpy_helper.from_array(np.array([1, 16], "int64"), "flat"), tensor("fc", 16, 5)])
+
+
+def branch(name, nodes, outputs, tensors=()):
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(y, TensorProto.FLOAT, None) for y in outputs], tensors)
+
+
+write("branches", [
+    node("Shape", ["x"], ["s"], "sizes"),
+    node("Gather", ["s", "one"], ["g"], "width"),
+    node("Equal", ["g", "eight"], ["wide"], "wide"),
+    node("If", ["wide"], ["y"], "if",
+         then_branch=branch("then", [
+             node("MatMul", ["x", "w"], ["m"], "fc"),
+             node("If", ["wide"], ["z"], "inner", then_branch=branch("t", [node("Add", ["m", "b"], ["a"], "bias")], ["a"]),
+                  else_branch=branch("e", [node("Sub", ["m", "b"], ["d"], "less")], ["d"])),
+         ], ["z"], [tensor("w", 8, 5)]),
+         else_branch=branch("else", [node("Neg", ["x"], ["n"], "neg")], ["n"])),
+], [info("x", ["batch", 8])], [info("y", ["batch", 5])], [
+    numpy_helper.from_array(np.array(1, "int64"), "one"), numpy_helper.from_array(np.array(8, "int64"), "eight"), tensor("b", 5)])

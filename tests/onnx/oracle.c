@@ -107,13 +107,16 @@ static void compare(const onnx_file *a, const Oracle__Model *b) {
     for (size_t i = 0; i < b->n_opset; i++)
         if (text("", b->opset[i]->domain) || text("ai.onnx", b->opset[i]->domain))
             opset = b->opset[i]->version;
-    same(a->opset == opset && text(a->graph_name, g->name), "opset", (size_t)opset);
-    same(a->n_nodes == g->n_node && a->n_tensors == g->n_tensor, "nodes and tensors", g->n_node);
-    same(a->n_inputs == g->n_input && a->n_outputs == g->n_output, "inputs and outputs", g->n_input);
-    for (size_t i = 0; i < g->n_node; i++) compare_node(&a->nodes[i], g->node[i], i);
-    for (size_t i = 0; i < g->n_tensor; i++) compare_tensor(&a->tensors[i], g->tensor[i], "tensor", i);
-    for (size_t i = 0; i < g->n_input; i++) compare_port(&a->inputs[i], g->input[i], "input", i);
-    for (size_t i = 0; i < g->n_output; i++) compare_port(&a->outputs[i], g->output[i], "output", i);
+    same(a->opset == opset && text(a->graph.name, g->name), "opset", (size_t)opset);
+    same(a->graph.n_nodes == g->n_node && a->graph.n_tensors == g->n_tensor, "nodes and tensors",
+         g->n_node);
+    same(a->graph.n_inputs == g->n_input && a->graph.n_outputs == g->n_output, "inputs and outputs",
+         g->n_input);
+    for (size_t i = 0; i < g->n_node; i++) compare_node(&a->graph.nodes[i], g->node[i], i);
+    for (size_t i = 0; i < g->n_tensor; i++)
+        compare_tensor(&a->graph.tensors[i], g->tensor[i], "tensor", i);
+    for (size_t i = 0; i < g->n_input; i++) compare_port(&a->graph.inputs[i], g->input[i], "input", i);
+    for (size_t i = 0; i < g->n_output; i++) compare_port(&a->graph.outputs[i], g->output[i], "output", i);
 }
 
 static size_t n_both, n_ours; /* taken by both, by Ebb's reader alone */

@@ -26,7 +26,19 @@ def tensor(name, dims, values, floats=False):
     return b"".join(field(1, d) for d in dims) + field(2, 1 if floats else 7) + field(8, name) + field(9, data)
 
 
+class Branch(bytes):
+    """A graph as an attribute."""
+
+
+def branch(nodes, outputs, tensors=(), inputs=()):
+    """outputs: names."""
+    return Branch(b"".join(field(1, n) for n in nodes) + field(2, "b") + b"".join(field(5, t) for t in tensors)
+                  + b"".join(field(11, field(1, x)) for x in inputs) + b"".join(field(12, field(1, y)) for y in outputs))
+
+
 def attribute(name, value):
+    if isinstance(value, Branch):
+        return field(1, name) + field(6, value) + field(20, 5)
     if isinstance(value, float):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, list) and value and isinstance(value[0], float):
