@@ -32,7 +32,7 @@ static void add_tensors(onnx_import *im, const onnx_graph *branch) {
     for (uint32_t i = 0; i < branch->n_tensors && !im->fatal; i++) {
         const onnx_tensor *t = &branch->tensors[i];
         const bool number = t->rank == 0 && t->bytes && !onnx_is_whole(t->type);
-        if (!onnx_add_tensor(im, t, number)) im->fatal = true;
+        if (!onnx_add_tensor(im, t, number ? ONNX_IS_NUMBER : ONNX_IS_ANY)) im->fatal = true;
     }
 }
 

@@ -94,10 +94,10 @@ struct onnx_graph {
     uint32_t n_nodes, n_tensors, n_inputs, n_outputs;
 };
 
-/* What the file's properties say of a value: whether it is a parameter. */
+/* What the file's properties say of a value: whether it is a parameter, or a module's buffer. */
 typedef struct onnx_said {
     const char *name;
-    bool trained;
+    bool trained, fixed;
 } onnx_said;
 
 typedef struct onnx_mapped {

@@ -19,12 +19,13 @@ static bool add(onnx_import *im, onnx_value value) {
     return true;
 }
 
-bool onnx_add_tensor(onnx_import *im, const onnx_tensor *t, bool is_number) {
+bool onnx_add_tensor(onnx_import *im, const onnx_tensor *t, onnx_meaning meaning) {
     onnx_value v = {
         .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
+    v.buffer = meaning == ONNX_IS_BUFFER;
     v.shape.rank = t->rank;
     for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
-    double *at = is_number ? onnx_folded(im, 1) : NULL;
+    double *at = meaning == ONNX_IS_NUMBER ? onnx_folded(im, 1) : NULL;
     if (im->fatal) return false;
     if (at) {
         *at = onnx_tensor_at(t, 0);
@@ -35,10 +36,10 @@ bool onnx_add_tensor(onnx_import *im, const onnx_tensor *t, bool is_number) {
 }
 
 static ebb_status add_tensors(onnx_import *im) {
-    bool *is_number;
-    ebb_status status = onnx_numbers_find(im, &is_number);
+    onnx_meaning *meaning;
+    ebb_status status = onnx_numbers_find(im, &meaning);
     for (uint32_t i = 0; status == EBB_OK && i < im->file->graph.n_tensors; i++)
-        if (!onnx_add_tensor(im, &im->file->graph.tensors[i], is_number[i])) status = im->status;
+        if (!onnx_add_tensor(im, &im->file->graph.tensors[i], meaning[i])) status = im->status;
     return status;
 }
 

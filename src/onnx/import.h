@@ -41,6 +41,7 @@ typedef struct onnx_value {
     onnx_shape shape;    /* FOLDED: the same for both sizes */
     const double *at[2]; /* FOLDED */
     const onnx_tensor *tensor; /* INITIAL */
+    bool buffer;               /* likewise: the file says that it is none of the parameters */
     const onnx_node *maker;
 } onnx_value;
 

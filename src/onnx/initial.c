@@ -138,6 +138,14 @@ static bool is_weight(const onnx_import *im, uint32_t i, const onnx_value *v) {
     return false;
 }
 
+/* A buffer is none: but one whose numbers are equal may stand for a weight, too, as exporters join tensors
+ * that are equal. */
+static bool is_trained(const onnx_import *im, uint32_t i, const onnx_value *v) {
+    if (v->maker && strcmp(v->maker->op, "Constant") == 0) return is_weight(im, i, v);
+    if (v->kind == ONNX_INITIAL && v->buffer) return onnx_is_uniform(v) && is_weight(im, i, v);
+    return v->kind == ONNX_INITIAL;
+}
+
 /* What an operand is by other names. */
 static const onnx_value *origin(const onnx_import *im, const onnx_value *v) {
     while (v->kind == ONNX_GRAPH && v->maker && strcmp(v->maker->op, "Identity") == 0)
@@ -162,9 +170,7 @@ uint32_t onnx_in(onnx_import *im, uint32_t i) {
     const onnx_value *v = onnx_operand(im, i);
     if (strcmp(im->node->op, "BatchNormalization") == 0 && i >= 3) return statistics(im, v);
     if (onnx_stopped(im) || v->id != EBB_BUILD_NONE) return v->id;
-    const bool constant = v->maker && strcmp(v->maker->op, "Constant") == 0;
-    const bool trained = constant ? is_weight(im, i, v) : v->kind == ONNX_INITIAL;
-    const uint32_t id = declare(im, v, trained ? "param" : "table");
+    const uint32_t id = declare(im, v, is_trained(im, i, v) ? "param" : "table");
     im->values.at[onnx_names_find(&im->by_name, im->node->in[i])].id = id;
     return id;
 }

@@ -1,5 +1,6 @@
 /* numbers: which floats of rank 0 are numbers that an exporter made tensors, such as the slope of an
  * activation or what a mask is filled with. Others are parameters, such as a model's scale of its logits.
+ * And which tensors are the buffers of a module, as the file says.
  */
 #include "onnx/stages.h"
 
@@ -11,7 +12,7 @@ static bool is_text(const onnx_wire *bytes, const char *text) {
 }
 
 /* An entry of a value's properties, as PyTorch's exporter and its optimizer write them. */
-static bool says(onnx_wire entry, bool *trained) {
+static bool says(onnx_wire entry, onnx_said *out) {
     onnx_field field;
     onnx_wire text[2] = {{NULL, NULL}, {NULL, NULL}};
     bool more;
@@ -20,7 +21,8 @@ static bool says(onnx_wire entry, bool *trained) {
             text[field.number - 1] = field.bytes;
     const bool kind = is_text(&text[0], "pkg.torch.export.graph_signature.InputSpec.kind");
     if (!kind && !is_text(&text[0], "pkg.onnxscript.optimizer.folded_from")) return false;
-    *trained = kind && is_text(&text[1], "PARAMETER");
+    out->trained = kind && is_text(&text[1], "PARAMETER");
+    out->fixed = kind && (is_text(&text[1], "BUFFER") || is_text(&text[1], "CONSTANT_TENSOR"));
     return true;
 }
 
@@ -37,7 +39,7 @@ ebb_status onnx_read_said(onnx_file *file, onnx_wire wire) {
             return status;
         }
         if (field.number == NAME && field.type == 2) name = field.bytes;
-        if (field.number == PROPERTY && field.type == 2 && says(field.bytes, &said.trained)) known = true;
+        if (field.number == PROPERTY && field.type == 2 && says(field.bytes, &said)) known = true;
     }
     return onnx_damaged(file, "what it says of a value");
 }
@@ -74,7 +76,7 @@ static bool may_be_trained(const char *op, uint32_t i) {
 
 /* ---- the decision ---- */
 
-enum { READ_AS_WEIGHT = 1, SAID_NUMBER = 2, SAID_TRAINED = 3 };
+enum { READ_AS_WEIGHT = 1, SAID_NUMBER = 2, SAID_TRAINED = 3, SAID_FIXED = 4 };
 
 static ebb_status look(onnx_import *im, onnx_names *known) {
     const onnx_file *file = im->file;
@@ -85,7 +87,9 @@ static ebb_status look(onnx_import *im, onnx_names *known) {
                 return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < file->n_said; i++)
         if (!onnx_names_put(im->env, known, file->said[i].name,
-                            file->said[i].trained ? SAID_TRAINED : SAID_NUMBER))
+                            file->said[i].trained ? SAID_TRAINED
+                            : file->said[i].fixed ? SAID_FIXED
+                                                  : SAID_NUMBER))
             return EBB_NO_MEMORY;
     return EBB_OK;
 }
@@ -97,17 +101,19 @@ static bool is_number(const onnx_file *file, const onnx_names *known, const onnx
     const uint32_t how = onnx_names_find(known, t->name);
     if (!(value > -1e30 && value < 1e30)) return true;
     if (file->is_own || how == SAID_TRAINED) return false;
-    if (how == SAID_NUMBER || how == EBB_NONE) return true;
+    if (how == SAID_NUMBER || how == SAID_FIXED || how == EBB_NONE) return true;
     return !strchr(t->name, '.') && is_made_name(t->name);
 }
 
-ebb_status onnx_numbers_find(onnx_import *im, bool **out) {
+ebb_status onnx_numbers_find(onnx_import *im, onnx_meaning **out) {
     const onnx_file *file = im->file;
     onnx_names known = {.n = 0};
-    bool *is = *out = EBB_NEW(im->arena, bool, file->graph.n_tensors);
+    onnx_meaning *is = *out = EBB_NEW(im->arena, onnx_meaning, file->graph.n_tensors);
     const ebb_status status = is ? look(im, &known) : EBB_NO_MEMORY;
     for (uint32_t i = 0; status == EBB_OK && i < file->graph.n_tensors; i++)
-        is[i] = is_number(file, &known, &file->graph.tensors[i]);
+        is[i] = is_number(file, &known, &file->graph.tensors[i])                     ? ONNX_IS_NUMBER
+                : onnx_names_find(&known, file->graph.tensors[i].name) == SAID_FIXED ? ONNX_IS_BUFFER
+                                                                                     : ONNX_IS_ANY;
     onnx_names_end(im->env, &known);
     return status;
 }

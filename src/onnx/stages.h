@@ -26,14 +26,15 @@ void onnx_loss_add(onnx_import *im, uint32_t output);
 
 /* ---- numbers.c ---- */
 
-/* Finds for each tensor of the file whether it is a number, which is folded, and no parameter. In the
- * file's arena. */
-EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, bool **out);
+/* What a tensor of the file is: a number, which is folded, and no parameter; a buffer, as the file says. */
+typedef enum onnx_meaning { ONNX_IS_ANY, ONNX_IS_NUMBER, ONNX_IS_BUFFER } onnx_meaning;
+/* Finds what each is. In the file's arena. */
+EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, onnx_meaning **out);
 
 /* ---- import.c, branch.c ---- */
 
 /* Adds a tensor of the file. false: im->status says why. */
-bool onnx_add_tensor(onnx_import *im, const onnx_tensor *tensor, bool is_number);
+bool onnx_add_tensor(onnx_import *im, const onnx_tensor *tensor, onnx_meaning meaning);
 /* Makes a node, or notes why not. */
 void onnx_make_node(onnx_import *im, const onnx_node *node);
 /* The node, an If, is the branch that its condition chooses. */

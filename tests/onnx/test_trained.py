@@ -35,6 +35,12 @@ def scaled(name, value, more=b""):
     return graph([node("Mul", ["x", name], "y")], [known], [port("x", ["N", 4])], [port("y", ["N", 4])], more=more)
 
 
+def joined(op, values, *properties):
+    """x and a tensor w [2,2]; what the file says of that."""
+    shape = ["N", 2] if op == "MatMul" else ["N", 2, 2]
+    return graph([node(op, ["x", "w"], "y")], [tensor("w", [2, 2], values, floats=True)], [port("x", shape)], [port("y", shape)], more=said("w", *properties))
+
+
 MADE = ("val_5", "onnx::Mul_5", "/a/Constant_1_output_0", "a_output_0", "_v", "27", "scalar_tensor_default", "const_2")
 ROWS = [
     *((f"a number named {name}", scaled(name, 0.5), TIMES) for name in MADE),
@@ -43,6 +49,11 @@ ROWS = [
     ("a buffer, says the file", scaled("m.scale", 0.5, said("m.scale", (KIND, "BUFFER"))), TIMES),
     ("a parameter, says the file", scaled("_scale", 0.5, said("_scale", ("other", ""), (KIND, "PARAMETER"))), "%_scale = param f32[]"),
     ("a parameter in a file of Ebb's", scaled("val_5", 0.5) + field(2, "ebb"), "%val_5 = param f32[]"),
+    *((f"{op} of {what}, {kind}", joined(op, values, (KIND, kind)), f"%w = {word} f32[2,2]")
+      for op, what, values, kind, word in (
+          ("Add", "a table", [0.0, 1.0, 2.0, 3.0], "BUFFER", "state"), ("Add", "a table", [0.0, 1.0, 2.0, 3.0], "CONSTANT_TENSOR", "state"), ("Add", "a table", [0.0, 1.0, 2.0, 3.0], "PARAMETER", "param"),
+          ("MatMul", "a table", [0.0, 1.0, 2.0, 3.0], "BUFFER", "state"), ("Add", "equal numbers", [1.0] * 4, "BUFFER", "state"), ("MatMul", "equal numbers", [1.0] * 4, "BUFFER", "param"))),
+    ("a table of which the file says something else", joined("Add", [0.0, 1.0, 2.0, 3.0], ("pkg.onnxscript.optimizer.folded_from", "['a']")), "%w = param f32[2,2]"),
     ("infinity in a file of Ebb's", scaled("m.c", math.inf) + field(2, "ebb"), "%m.c = state f32[]"),
     ("a mask's filling", scaled("m.lifted", -3e38), "%m.lifted = constant f32[] fill=-3"),
     ("a constant with NaN", model([constant("k", [1.0, math.nan]), node("Add", ["x", "k"], "y")], [], ["N", 2], ["N", 2]), "%k = state f32[2]"),
