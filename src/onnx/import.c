@@ -113,6 +113,8 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
     else if (strcmp(node->op, "If") == 0)
         onnx_branch_take(im);
+    else if (own && onnx_why_not(node->op))
+        onnx_refuse(im, "%s", onnx_why_not(node->op));
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
     else if (node->n_out == 0)

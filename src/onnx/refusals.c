@@ -12,6 +12,28 @@ static const char *name_of(const onnx_node *node) {
     return "(no name)";
 }
 
+const char *onnx_why_not(const char *op) {
+    static const struct {
+        const char *part, *why; /* part: what the op's name has; of a whole name between blanks */
+    } rows[] = {
+        {"Sequence", "sequences of tensors are not read: export the model with tensors alone"},
+        {"Optional", "optional values are not read: export the model with tensors alone"},
+        {" LSTM GRU RNN ", "recurrent ops are not read: export the loop over time unrolled"},
+        {" Loop Scan ", "loops are not read: export them unrolled"},
+        {"uantizeLinear", "quantized ops are not read: export the model in floats"},
+        {"QLinear", "quantized ops are not read: export the model in floats"},
+        {" ConvInteger MatMulInteger ", "quantized ops are not read: export the model in floats"},
+        {"String", "texts are not read"},
+    };
+    char whole[96];
+    (void)snprintf(whole, sizeof whole, " %.80s ", op);
+    for (size_t i = 0; i < EBB_COUNT(rows); i++)
+        if (strstr(rows[i].part[0] == ' ' ? rows[i].part : op,
+                   rows[i].part[0] == ' ' ? whole : rows[i].part))
+            return rows[i].why;
+    return NULL;
+}
+
 void onnx_note_refused(onnx_import *im) {
     if (im->n_refused++ >= ONNX_MAX_REFUSALS) return;
     const onnx_refusal last =

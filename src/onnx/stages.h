@@ -55,6 +55,8 @@ ebb_status onnx_refuse_dim(const onnx_import *im, const char *name);
 
 /* ---- refusals.c ---- */
 
+/* Why none of a family of ops is read, and what to do; NULL: it is of none of these. */
+const char *onnx_why_not(const char *op);
 /* Records the current node as refused, with the reason in im->why. */
 void onnx_note_refused(onnx_import *im);
 /* Reports all refusals on one line, similar ones together, as far as it fits. EBB_BAD_INPUT,

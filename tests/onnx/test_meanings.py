@@ -39,6 +39,9 @@ ROWS = [
     ("a batch that is lost", model([node("ReduceSum", ["x", "s"], "r"), node("Add", ["r", "fours"], "y")], [number("s", 0), FOURS], [4, 4], [4, 4]), "input f32[4,4]"),
     ("a token of each sample", graph([node("Concat", ["k", "x"], "i", axis=1), node("Gather", ["fours", "i"], "y")], [tensor("k", [1, 1], [2]), FOURS], [port("x", [1, 3], 7)], [port("y", [1, 4, 4])]),
      "%i = broadcast_to %k shape=[N,1]\n%i.1 = concat %i, %x axis=1\n"),
+    *((f"a Range by N of {'doubles' if kind == 11 else 'floats'}", graph([node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n"), node("Cast", ["n"], "f", to=kind), node("Cast", ["zero"], "b", to=kind), node("Cast", ["one"], "d", to=kind),
+          node("Range", ["b", "f", "d"], "r"), node("Add", ["x", "r"], "y")], [tensor("zero", [], [0]), tensor("one", [], [1])], [port("x", ["N"], kind)], [port("y", ["N"], kind)]), f"%r.1 = cast %r to={dtype}\n%y = add %x, %r.1")
+      for kind, dtype in ((1, "f32"), (11, "f64"))),
     ("what reads no sample", graph([node("Neg", ["k"], "z"), node("Relu", ["x"], "y")], [tensor("k", [1, 2, 2], [1.0] * 4, floats=True)], [port("x", [1, 3])], [port("y", [1, 3]), port("z", [1, 2, 2])]),
      "%x = input f32[N,3]\n%k = param f32[1,2,2]\n"),
     ("joined with two samples", model([node("Concat", ["x", "k"], "y", axis=-1)], [tensor("k", [2, 1], [1.0, 1.0], floats=True)], [2, 3], [2, 4]), "%y.1 = broadcast_to %y shape=[N,1]\n%y.2 = concat %x, %y.1 axis=1"),

@@ -148,7 +148,8 @@ static bool range_of_batch(onnx_import *im, const onnx_value *v) {
     if (shape.dim[0][0] == shape.dim[1][0] || !(fabs(at[0][0][0]) <= INT32_MAX)) return false;
     (void)snprintf(attributes, sizeof attributes, "shape=%s axis=0", onnx_shape_text(im, &shape, text));
     uint32_t y = onnx_op(im, "iota", NULL, 0, attributes);
-    if (!onnx_is_whole(v->type)) y = onnx_op1(im, "cast", y, "to=f32");
+    if (!onnx_is_whole(v->type))
+        y = onnx_op1(im, "cast", y, "to=%s", v->type == ONNX_DOUBLE ? "f64" : "f32");
     if (at[2][0][0] != 1)
         y = onnx_op2(im, "mul", y, onnx_fill(im, &(onnx_shape){.rank = 0}, y, at[2][0][0]));
     if (at[0][0][0] != 0)

@@ -1,4 +1,4 @@
-/* rules_products: Conv, ConvTranspose, Gemm, MatMul. */
+/* rules_products: Conv, ConvTranspose, Col2Im, Gemm, MatMul. */
 #include <stdio.h>
 
 #include "onnx/import.h"
@@ -31,6 +31,86 @@ static void conv(onnx_import *im) {
     for (uint32_t d = 0; d < 2 && back; d++)
         y = onnx_pad(im, y, 2 + d, w.pad[d] - w.before[d], w.pad[d] - w.after[d], 0);
     onnx_give(im, 0, onnx_window_narrow(im, with_bias(im, y, 2), &w));
+}
+
+/* ---- Col2Im: columns of the windows' places are added up where they lie ---- */
+
+/* A picture's axis: its size, the places of a window, how many windows there are, and all that they reach.
+ */
+typedef struct block {
+    int64_t size, kernel, stride, dilation, before, n, reach;
+} block;
+
+static bool block_read(onnx_import *im, uint32_t n_axes, block out[2]) {
+    int64_t n, n_kernel, stride[2], dilation[2], pads[4];
+    const double *size = onnx_fixed(im, 1, &n), *kernel = onnx_fixed(im, 2, &n_kernel);
+    if (onnx_stopped(im)) return false;
+    if (n != n_axes || n_kernel != n_axes || n_axes < 1 || n_axes > 2) {
+        onnx_refuse(im, "blocks over %lld axes: one or two are read", (long long)n);
+        return false;
+    }
+    (void)onnx_attr_list(im, "strides", n_axes, 1, stride);
+    (void)onnx_attr_list(im, "dilations", n_axes, 1, dilation);
+    (void)onnx_attr_list(im, "pads", 2 * n_axes, 0, pads);
+    out[0] = (block){1, 1, 1, 1, 0, 1, 1};
+    for (uint32_t d = 0; d < n_axes; d++) {
+        block *b = &out[2 - n_axes + d];
+        *b = (block){onnx_whole(size[d]), onnx_whole(kernel[d]), stride[d], dilation[d], pads[d], 0, 0};
+        if (b->size < 1 || b->kernel < 1 || b->stride < 1 || b->dilation < 1 || b->size > INT32_MAX ||
+            b->kernel > INT32_MAX)
+            onnx_refuse(im, "a block of %lld in %lld places", (long long)b->kernel, (long long)b->size);
+        if (onnx_stopped(im)) return false;
+        const int64_t width = (b->kernel - 1) * b->dilation + 1,
+                      whole = b->size + pads[d] + pads[n_axes + d];
+        b->n = whole < width ? 0 : (whole - width) / b->stride + 1;
+        b->reach = (b->n - 1) * b->stride + width;
+    }
+    return true;
+}
+
+/* For each place of a window a weight of 1 at that place: [c*kh*kw,1,kh,kw]. */
+static uint32_t one_at_each(onnx_import *im, int64_t channels, const block b[2]) {
+    const int64_t area = b[0].kernel * b[1].kernel;
+    const int64_t dims[] = {channels * area, 1, b[0].kernel, b[1].kernel};
+    onnx_shape shape = {.rank = 4};
+    for (uint32_t d = 0; d < 4; d++) shape.dim[0][d] = shape.dim[1][d] = dims[d];
+    const int64_t count = onnx_count(&shape, 0);
+    double *at = onnx_folded(im, count < 0 ? INT64_MAX : count);
+    for (int64_t i = 0; at && i < channels * area; i++) at[i * area + i % area] = 1;
+    return at ? onnx_table(im, ONNX_FLOAT, &shape, at) : EBB_BUILD_NONE;
+}
+
+static void col2im(onnx_import *im) {
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    block b[2];
+    int64_t n_axes = 0;
+    if (!onnx_stopped(im)) (void)onnx_fixed(im, 1, &n_axes);
+    if (onnx_stopped(im) || !block_read(im, (uint32_t)n_axes, b)) return;
+    const int64_t area = b[0].kernel * b[1].kernel, channels = shape.rank == 3 ? shape.dim[0][1] / area : 0;
+    if (channels < 1 || channels * area != shape.dim[0][1] || shape.dim[1][1] != shape.dim[0][1] ||
+        b[0].n * b[1].n != shape.dim[0][2] || shape.dim[1][2] != shape.dim[0][2]) {
+        onnx_refuse(im, "columns that are not those of %lld x %lld windows of %lld places",
+                    (long long)b[0].n, (long long)b[1].n, (long long)area);
+        return;
+    }
+    onnx_shape wide = {.rank = 4}, out = {.rank = (uint32_t)n_axes + 2};
+    for (uint32_t k = 0; k < 2; k++) {
+        const int64_t dims[] = {shape.dim[k][0], shape.dim[k][1], b[0].n, b[1].n};
+        for (uint32_t d = 0; d < 4; d++) wide.dim[k][d] = dims[d];
+        out.dim[k][0] = dims[0];
+        out.dim[k][1] = channels;
+        for (uint32_t d = 0; d < (uint32_t)n_axes; d++) out.dim[k][2 + d] = b[2 - n_axes + d].size;
+    }
+    char attributes[160];
+    (void)snprintf(attributes, sizeof attributes, "stride=[%lld,%lld] dilation=[%lld,%lld] groups=%lld",
+                   (long long)b[0].stride, (long long)b[1].stride, (long long)b[0].dilation,
+                   (long long)b[1].dilation, (long long)channels);
+    const uint32_t in[2] = {onnx_reshape(im, x, &wide), one_at_each(im, channels, b)};
+    uint32_t y = onnx_op(im, "conv2d_transpose", in, 2, attributes);
+    for (uint32_t d = 0; d < 2; d++)
+        y = onnx_pad(im, y, 2 + d, -b[d].before, b[d].size + b[d].before - b[d].reach, 0);
+    onnx_give(im, 0, onnx_reshape(im, y, &out));
 }
 
 static uint32_t turned(onnx_import *im, uint32_t x) {
@@ -129,5 +209,6 @@ static void matmul(onnx_import *im) {
 }
 
 const onnx_rule onnx_rules_products[] = {
-    {"Conv", conv}, {"ConvTranspose", conv}, {"Gemm", gemm}, {"MatMul", matmul}, {NULL, NULL},
+    {"Conv", conv}, {"ConvTranspose", conv}, {"Col2Im", col2im},
+    {"Gemm", gemm}, {"MatMul", matmul},      {NULL, NULL},
 };

@@ -124,9 +124,11 @@ uint32_t onnx_window_pad(onnx_import *im, uint32_t x, const onnx_window *w, doub
 
 /* How many places of the window at `begin`, which pads precede, count in its mean. */
 static int64_t counted_places(const onnx_window *w, uint32_t d, int64_t begin, int64_t size, bool counted) {
-    const int64_t first = counted ? 0 : w->before[d],
+    const int64_t first = counted ? 0 : w->before[d], step = w->dilation[d],
                   end = counted ? w->before[d] + size + w->after[d] - w->beyond[d] : w->before[d] + size;
-    return ebb_max_i64(0, ebb_min_i64(end, begin + w->kernel[d]) - ebb_max_i64(first, begin));
+    const int64_t from = first > begin ? (first - begin + step - 1) / step : 0,
+                  to = end > begin ? (end - begin + step - 1) / step : 0;
+    return ebb_max_i64(0, ebb_min_i64(to, w->kernel[d]) - from);
 }
 
 /* Means of padded windows, in which zeros were counted, become means of what counts. shape: before pads. */
@@ -160,21 +162,21 @@ static uint32_t places_from(onnx_import *im, uint32_t x, uint32_t axis, int64_t 
                     axis == 3 ? (long long)stride : 1);
 }
 
-/* The largest in each window whose places are apart: along one axis, then along the other. */
-static uint32_t largest_apart(onnx_import *im, uint32_t x, onnx_window *w) {
+/* The largest in each window whose places are apart, or their sum: along one axis, then along the other. */
+static uint32_t apart(onnx_import *im, uint32_t x, onnx_window *w, bool max) {
     w->even = false;
-    x = onnx_window_pad(im, x, w, -DBL_MAX);
+    x = onnx_window_pad(im, x, w, max ? -DBL_MAX : 0);
     for (uint32_t d = 0; d < 2; d++) {
         const int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
         const int64_t n = (onnx_shape_of(im, x).dim[0][2 + d] - reach) / w->stride[d] + 1;
         if (w->kernel[d] > 64) onnx_refuse(im, "a kernel of %lld with dilations", (long long)w->kernel[d]);
         if (onnx_shape_of(im, x).dim[0][2 + d] < reach) onnx_refuse(im, "a window larger than its picture");
-        uint32_t most = EBB_BUILD_NONE;
+        uint32_t all = EBB_BUILD_NONE;
         for (int64_t i = 0; i < w->kernel[d] && !onnx_stopped(im); i++) {
             const uint32_t part = places_from(im, x, 2 + d, i * w->dilation[d], n, w->stride[d]);
-            most = i == 0 ? part : onnx_op2(im, "maximum", most, part);
+            all = i == 0 ? part : onnx_op2(im, max ? "maximum" : "add", all, part);
         }
-        x = most;
+        x = all;
     }
     return x;
 }
@@ -186,14 +188,17 @@ static void pool(onnx_import *im) {
     uint32_t x = onnx_in(im, 0);
     if (!onnx_window_read(im, x, NULL, false, &w)) return;
     if (onnx_wants(im, 1)) onnx_refuse(im, "its second result, the places, is read");
-    const bool apart = w.dilation[0] != 1 || w.dilation[1] != 1;
-    if (apart && !max) onnx_refuse(im, "dilations");
     x = onnx_window_widen(im, x, &w);
-    if (apart) {
-        onnx_give(im, 0, onnx_window_narrow(im, largest_apart(im, x, &w), &w));
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (w.dilation[0] != 1 || w.dilation[1] != 1) {
+        uint32_t y = apart(im, x, &w, max);
+        if (!max) {
+            y = onnx_rescale(im, y, 1 / (double)(w.kernel[0] * w.kernel[1]), 0);
+            y = recounted(im, y, &shape, &w, counted);
+        }
+        onnx_give(im, 0, onnx_window_narrow(im, y, &w));
         return;
     }
-    const onnx_shape shape = onnx_shape_of(im, x);
     x = onnx_window_pad(im, x, &w, max ? -DBL_MAX : 0);
     uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
                           "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s", (long long)w.kernel[0],
