@@ -4,6 +4,7 @@ import sys
 
 from written import branch, failures, graph, model, node, number, port, tensor
 
+WHY = "!y (If): its condition depends on the batch: export it for a number of samples"
 HALF, YES, NO = tensor("half", [], [0.5], floats=True), tensor("c", [], [1]), tensor("c", [], [0])
 BOOL = node("Cast", ["c"], "b", to=9)
 NEG, RELU = branch([node("Neg", ["x"], "t")], ["t"]), branch([node("Relu", ["x"], "e")], ["e"])
@@ -48,7 +49,10 @@ ROWS = [
      "!y (If): its condition is computed from data"),
     *((f"a condition by the batch, {op}", model([node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "g"), node(op, ["g", "limit"], "b"), choice(NEG, RELU)],
                                                 [number("zero", 0), number("limit", limit)], ["N", 3], ["N", 3]), words)
-      for op, limit, words in (("Equal", 2, "%e = relu %x\noutput %e"), ("Less", 64, "!y (If): its condition depends on the batch"))),
+      for op, limit, words in (("Equal", 2, WHY), ("Less", 64, WHY), ("Mod", 2, WHY))),
+    *((f"a condition by a batch of {n} as the file has it", model([node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "g"), node("Equal", ["g", "two"], "b"), choice(NEG, RELU)],
+                                                                  [number("zero", 0), number("two", 2)], [n, 3], [n, 3]), f"%x = input f32[{n},3]\n{words}")
+      for n, words in ((2, "%t = neg %x"), (3, "%e = relu %x"))),
     ("a condition of two", model([node("Cast", ["c"], "b", to=9), choice(NEG, RELU)], [tensor("c", [2], [1, 0])], ["N", 3], ["N", 3]), "!y (If): a condition of 2 elements"),
     ("a branch without results", one(YES, [choice(branch([node("Neg", ["x"], "t")], []), RELU)]), "!y (If): its branch is missing"),
     ("a branch with inputs", one(YES, [choice(branch([node("Neg", ["x"], "t")], ["t"], inputs=["i"]), RELU)]), "!y (If): its branch is missing, has inputs"),
