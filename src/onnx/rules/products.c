@@ -15,6 +15,10 @@ static void conv(onnx_import *im) {
     onnx_window w;
     uint32_t in[2] = {onnx_in(im, 0), onnx_in(im, 1)};
     const onnx_shape weights = onnx_shape_of(im, in[1]);
+    if (!back && onnx_is_volume(im, in[0])) {
+        onnx_give(im, 0, onnx_volume_conv(im, in[0], in[1]));
+        return;
+    }
     if (!onnx_window_read(im, in[0], weights.rank > 2 ? &weights : NULL, back, &w)) return;
     in[0] = onnx_window_widen(im, in[0], &w);
     if (w.line) in[1] = onnx_window_widen(im, in[1], &w);

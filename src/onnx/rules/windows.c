@@ -38,31 +38,47 @@ static void pads_back(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_win
     }
 }
 
-/* SAME_UPPER, SAME_LOWER and ceil_mode become numbers here. */
-static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
+void onnx_ends_find(onnx_import *im, int64_t size, int64_t before, int64_t after, onnx_ends *out) {
     const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
-    const bool same = strncmp(mode, "SAME_", 5) == 0, ceil_mode = onnx_attr_int(im, "ceil_mode", 0) != 0;
-    int64_t pads[4] = {0};
-    if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
-    for (uint32_t d = 2 - n, k = 0; d < 2; d++, k++) {
-        const int64_t size = x->dim[0][x->rank - n + k], reach = (w->kernel[d] - 1) * w->dilation[d] + 1;
-        if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
-        w->before[d] = pads[k];
-        w->after[d] = pads[n + k];
-        if (same) {
-            const int64_t more = ebb_max_i64(0, ((size - 1) / w->stride[d]) * w->stride[d] + reach - size);
-            w->before[d] = strcmp(mode, "SAME_LOWER") == 0 ? more - more / 2 : more / 2;
-            w->after[d] = more - w->before[d];
-        }
-        const int64_t rest = size + w->before[d] + w->after[d] - reach;
-        if (ceil_mode && rest >= 0 && rest % w->stride[d] != 0) {
-            /* A window that would begin in the pads behind the end is left out. */
-            const int64_t begin = (rest / w->stride[d] + 1) * w->stride[d];
-            if (begin < size + w->before[d]) w->beyond[d] = begin - rest;
-            w->after[d] += w->beyond[d];
-        }
-        w->even &= w->before[d] == w->after[d];
+    const bool same = strncmp(mode, "SAME_", 5) == 0, ceil_mode = onnx_attr_int(im, "ceil_mode", 0) != 0,
+               told = strcmp(mode, "NOTSET") == 0 || mode[0] == '\0';
+    const int64_t reach = (out->kernel - 1) * out->dilation + 1;
+    out->before = told ? before : 0;
+    out->after = told ? after : 0;
+    if (same) {
+        const int64_t more = ebb_max_i64(0, ((size - 1) / out->stride) * out->stride + reach - size);
+        out->before = strcmp(mode, "SAME_LOWER") == 0 ? more - more / 2 : more / 2;
+        out->after = more - out->before;
     }
+    const int64_t rest = size + out->before + out->after - reach;
+    if (ceil_mode && rest >= 0 && rest % out->stride != 0) {
+        /* A window that would begin in the pads behind the end is left out. */
+        const int64_t begin = (rest / out->stride + 1) * out->stride;
+        if (begin < size + out->before) out->beyond = begin - rest;
+        out->after += out->beyond;
+    }
+}
+
+static void pads_of(onnx_import *im, const onnx_shape *x, uint32_t n, onnx_window *w) {
+    int64_t pads[4] = {0};
+    (void)onnx_attr_list(im, "pads", 2 * n, 0, pads);
+    for (uint32_t d = 2 - n, k = 0; d < 2; d++, k++) {
+        const int64_t size = x->dim[0][x->rank - n + k];
+        onnx_ends ends = {.kernel = w->kernel[d], .stride = w->stride[d], .dilation = w->dilation[d]};
+        if (x->dim[1][x->rank - n + k] != size) onnx_refuse(im, "its picture's size depends on the batch");
+        onnx_ends_find(im, size, pads[k], pads[n + k], &ends);
+        onnx_window_set(w, d, &ends);
+    }
+}
+
+void onnx_window_set(onnx_window *w, uint32_t d, const onnx_ends *ends) {
+    w->kernel[d] = ends->kernel;
+    w->stride[d] = ends->stride;
+    w->dilation[d] = ends->dilation;
+    w->before[d] = ends->before;
+    w->after[d] = ends->after;
+    w->beyond[d] = ends->beyond;
+    w->even &= w->before[d] == w->after[d];
 }
 
 bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bool back, onnx_window *out) {
@@ -70,7 +86,8 @@ bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bo
     *out = (onnx_window){.even = true, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
     if (onnx_stopped(im)) return false;
     if ((shape.rank != 3 && shape.rank != 4) || (weights && weights->rank != shape.rank)) {
-        onnx_refuse(im, "a window over %d axes: one or two are read", (int)shape.rank - 2);
+        onnx_refuse(im, "a window over %d axes: one or two are read, of a convolution or pool three",
+                    (int)shape.rank - 2);
         return false;
     }
     const uint32_t n = shape.rank - 2, from = 2 - n;
@@ -181,34 +198,39 @@ static uint32_t apart(onnx_import *im, uint32_t x, onnx_window *w, bool max) {
     return x;
 }
 
+uint32_t onnx_pool(onnx_import *im, uint32_t x, onnx_window *w, bool max, bool counted) {
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (w->dilation[0] != 1 || w->dilation[1] != 1) {
+        const uint32_t y = apart(im, x, w, max);
+        if (max) return y;
+        return recounted(im, onnx_rescale(im, y, 1 / (double)(w->kernel[0] * w->kernel[1]), 0), &shape, w,
+                         counted);
+    }
+    x = onnx_window_pad(im, x, w, max ? -DBL_MAX : 0);
+    const uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
+                                "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s",
+                                (long long)w->kernel[0], (long long)w->kernel[1], (long long)w->stride[0],
+                                (long long)w->stride[1], (long long)w->pad[0], (long long)w->pad[1],
+                                max                   ? ""
+                                : counted || !w->even ? " count_pad=true"
+                                                      : " count_pad=false");
+    if (!max && (counted ? w->beyond[0] > 0 || w->beyond[1] > 0 : !w->even))
+        return recounted(im, y, &shape, w, counted);
+    return y;
+}
+
 static void pool(onnx_import *im) {
     const bool max = strcmp(im->node->op, "MaxPool") == 0;
     const bool counted = onnx_attr_int(im, "count_include_pad", 0) != 0;
     onnx_window w;
-    uint32_t x = onnx_in(im, 0);
-    if (!onnx_window_read(im, x, NULL, false, &w)) return;
+    const uint32_t x = onnx_in(im, 0);
     if (onnx_wants(im, 1)) onnx_refuse(im, "its second result, the places, is read");
-    x = onnx_window_widen(im, x, &w);
-    const onnx_shape shape = onnx_shape_of(im, x);
-    if (w.dilation[0] != 1 || w.dilation[1] != 1) {
-        uint32_t y = apart(im, x, &w, max);
-        if (!max) {
-            y = onnx_rescale(im, y, 1 / (double)(w.kernel[0] * w.kernel[1]), 0);
-            y = recounted(im, y, &shape, &w, counted);
-        }
-        onnx_give(im, 0, onnx_window_narrow(im, y, &w));
+    if (onnx_is_volume(im, x)) {
+        onnx_give(im, 0, onnx_volume_pool(im, x, max, counted));
         return;
     }
-    x = onnx_window_pad(im, x, &w, max ? -DBL_MAX : 0);
-    uint32_t y = onnx_op1(im, max ? "max_pool" : "avg_pool", x,
-                          "kernel=[%lld,%lld] stride=[%lld,%lld] pad=[%lld,%lld]%s", (long long)w.kernel[0],
-                          (long long)w.kernel[1], (long long)w.stride[0], (long long)w.stride[1],
-                          (long long)w.pad[0], (long long)w.pad[1],
-                          max                  ? ""
-                          : counted || !w.even ? " count_pad=true"
-                                               : " count_pad=false");
-    if (!max && (counted ? w.beyond[0] > 0 || w.beyond[1] > 0 : !w.even))
-        y = recounted(im, y, &shape, &w, counted);
+    if (!onnx_window_read(im, x, NULL, false, &w)) return;
+    const uint32_t y = onnx_pool(im, onnx_window_widen(im, x, &w), &w, max, counted);
     onnx_give(im, 0, onnx_window_narrow(im, y, &w));
 }
 

@@ -14,6 +14,22 @@ typedef struct onnx_window {
     int64_t beyond[2];           /* what ceil_mode added to after: no mean counts it */
 } onnx_window;
 
+/* The same of one axis. */
+typedef struct onnx_ends {
+    int64_t kernel, stride, dilation, before, after, beyond;
+} onnx_ends;
+/* Finds what is added at both ends of an axis: the file's pads, or by SAME_UPPER and SAME_LOWER, and by
+ * ceil_mode. Requires kernel, stride and dilation. */
+void onnx_ends_find(onnx_import *im, int64_t size, int64_t before, int64_t after, onnx_ends *out);
+void onnx_window_set(onnx_window *w, uint32_t d, const onnx_ends *ends);
+/* The largest, or the mean, of each window of x, of rank 4. counted: pads count. */
+uint32_t onnx_pool(onnx_import *im, uint32_t x, onnx_window *w, bool max, bool counted);
+
+/* volumes.c: of three axes. */
+bool onnx_is_volume(onnx_import *im, uint32_t x);
+uint32_t onnx_volume_pool(onnx_import *im, uint32_t x, bool max, bool counted);
+uint32_t onnx_volume_conv(onnx_import *im, uint32_t x, uint32_t weights); /* and operand 2, its bias */
+
 /* weights: NULL for pools, whose kernel is an attribute. back: for ConvTranspose. false: refused. */
 bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bool back, onnx_window *out);
 /* Converts rank 3 to 4, and back. */
