@@ -73,6 +73,7 @@ def floor_div(x, y):
 
 
 def mod(x, y):
+    """What floor_div leaves: of y's sign, as NumPy's."""
     return _first(x, y) % y
 
 
