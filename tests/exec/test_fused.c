@@ -174,6 +174,22 @@ static void check_rounded(bench *b) {
     }
 }
 
+/* Of so many steps that code takes the widest vectors there are: of no whole number of them, and of an
+ * operand of one element and one that is broadcast. */
+static void check_long(bench *b) {
+    const ebb_type type = {.rank = 2, .dim = {7, 331}};
+    const ebb_type in[] = {type, type, {.rank = 2, .dim = {1, 1}}, {.rank = 1, .dim = {331}}};
+    for (uint32_t n_in = 3; n_in <= EBB_COUNT(in); n_in++) {
+        random_body body;
+        body_of(b,
+                n_in == 3
+                    ? "gelu(i0);add(t0,i1);clip(t1,min=-3,max=3);sigmoid(t2);silu(t3);mul(t4,i2)->t1,t5"
+                    : "gelu(i0);add(t0,i1);mul(t1,i2);sigmoid(t2);erf(t3);add(t4,i3)->t5",
+                in, n_in, &body);
+        check_body(b, &body, n_in, false);
+    }
+}
+
 /* Sums of more rows than random bodies have: of one chunk and of many, cut within four rows, of few
  * channels and of more than a tile's. */
 static void check_sums(bench *b) {
@@ -207,6 +223,7 @@ static void check_backend(const char *name, const char *jit, uint32_t n) {
     TEST_OK(b.env, status);
     for (uint64_t seed = first; seed < first + n; seed++) check_random(&b, seed);
     check_rounded(&b);
+    check_long(&b);
     check_sums(&b);
     api->destroy(b.backend);
     test_env_close(b.env);

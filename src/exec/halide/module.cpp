@@ -38,6 +38,7 @@ class Loop {
         name = "turn" + std::to_string(lanes);
         const Expr turn = Variable::make(Int(32), name);
         const Expr first = Add::make(begin, Mul::make(turn, number(lanes)));
+        begins = first;
         index = lanes > 1 ? Ramp::make(first, number(1), lanes) : first;
     }
 
@@ -59,6 +60,15 @@ class Loop {
             const Stmt store = Store::make(memory, steps.value(reg), index, Parameter(),
                                            const_true(steps.lanes), ModulusRemainder());
             steps.stores.push_back(LetStmt::make(memory, pointer("out", static_cast<int>(k)), store));
+        } else if (word == "ahead") {
+            std::string table;
+            in >> table >> k >> type >> reg;
+            const Expr element = Add::make(begins, number(static_cast<int>(reg)));
+            const std::vector<Expr> line = {Variable::make(Handle(), memory), element, number(1),
+                                            number(1)};
+            const Expr ask = Call::make(type_of_word(type), Call::prefetch, line, Call::Intrinsic);
+            steps.stores.push_back(
+                LetStmt::make(memory, pointer(table.c_str(), static_cast<int>(k)), Evaluate::make(ask)));
         } else {
             throw std::runtime_error("no line begins with " + word);
         }
@@ -73,7 +83,7 @@ class Loop {
   private:
     Steps steps;
     std::string name;
-    Expr turns, next, index;
+    Expr turns, next, begins, index;
 
     void call(uint32_t function, uint32_t reg, bool is_whole, std::vector<Expr> a) {
         if (is_whole)

@@ -40,11 +40,18 @@ typedef struct emit_unit {
     char name[EBB_HASH_TEXT + 8];
 } emit_unit;
 
-/* Lanes of wide and of narrow vectors. */
-enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16, EMIT_MAX_LOOPS = 3 };
+/* Lanes of narrow vectors, of wide ones, and of the widest. */
+enum { EMIT_NARROW_LANES = 16, EMIT_WIDE_LANES = 64, EMIT_WIDEST_LANES = 128, EMIT_MAX_LOOPS = 3 };
 /* Fills in the lanes of a body's loops, in order, the last one over single elements, and returns their
  * number. Wide vectors are used where they compile fast. */
 size_t emit_loops(const cpu_fused *f, uint32_t lanes[EMIT_MAX_LOOPS]);
+/* The bytes of an operand or result, of elements of so many bytes, that a turn asks the caches for, by
+ * lines of EMIT_LINE, from EMIT_AHEAD bytes behind its own on. 0: none. A turn over the widest vectors is
+ * so long that a processor does not see the next one's loads and stores before it is done. */
+enum { EMIT_AHEAD = 2048, EMIT_LINE = 64 };
+static inline uint32_t emit_ahead(const emit *e, uint32_t element_bytes) {
+    return e->lanes == EMIT_WIDEST_LANES ? e->lanes * element_bytes : 0;
+}
 
 /* llvm: the major version that reads the text, or the code made from it. */
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm);

@@ -27,17 +27,18 @@ static R power_of_2(emit *e, R biased) {
     return emit_1(e, EMIT_OF_BITS, emit_2(e, EMIT_SHL, biased, emit_int(e, 23)));
 }
 
-/* x = n log 2 + r */
+/* x = n log 2 + r. biased: n + NEAR as i32, whose last bits are n's, for those of NEAR are 0; so nothing
+ * need be subtracted from what is shifted to an exponent. */
+#define NEAR UINT32_C(0x4B400000)
 typedef struct reduced {
-    R n; /* a whole number, i32 */
+    R biased;
     R r;
 } reduced;
 static reduced reduce(emit *e, R x, float low, float high) {
     const R in = at_most(e, at_least(e, x, low), high), shift = emit_float(e, 12582912.0F);
     const R t = fadd(e, times(e, in, 1.44269504F), shift), n = emit_2(e, EMIT_FSUB, t, shift);
     const R near = emit_2(e, EMIT_FSUB, in, times(e, n, 0.693359375F));
-    const R whole = emit_2(e, EMIT_ISUB, emit_1(e, EMIT_BITS, t), emit_int(e, UINT32_C(0x4B400000)));
-    return (reduced){whole, emit_2(e, EMIT_FSUB, near, times(e, n, -2.12194440e-4F))};
+    return (reduced){emit_1(e, EMIT_BITS, t), emit_2(e, EMIT_FSUB, near, times(e, n, -2.12194440e-4F))};
 }
 
 /* ---- exp.h ----------------------------------------------------------------------------------- */
@@ -46,7 +47,7 @@ R emit_exponential(emit *e, R x) {
     const reduced v = reduce(e, x, -87.3F, 88.3F);
     const R p =
         POLYNOMIAL(e, v.r, 1.0F / 5040, 1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F);
-    return fmul(e, p, power_of_2(e, whole_plus(e, v.n, 127)));
+    return fmul(e, p, power_of_2(e, whole_plus(e, v.biased, 127)));
 }
 
 R emit_tanh(emit *e, R x) {
@@ -67,23 +68,30 @@ static R exp_near(emit *e, R r) {
     return fadd(e, r, fmul(e, fmul(e, r, r), p));
 }
 
+/* 2^n exp(r), in two factors, for 2^n alone may be beyond all floats: the first has half of n + 256,
+ * rounded down, as its exponent's bits and one, the second the rest. */
+static R exp_of(emit *e, reduced v, R r) {
+    const R over = whole_plus(e, v.biased, 256 - NEAR), half = emit_2(e, EMIT_SHR, over, emit_int(e, 1));
+    const R first = power_of_2(e, whole_plus(e, half, UINT32_MAX));
+    const R rest = power_of_2(e, whole_plus(e, emit_2(e, EMIT_ISUB, over, half), UINT32_MAX));
+    return fmul(e, fmul(e, plus(e, exp_near(e, r), 1), first), rest);
+}
+
 /* exp(high + low) */
 static R exp_sum(emit *e, R high, R low) {
     const reduced v = reduce(e, high, -104, 89);
-    const R r = fadd(e, v.r, low);
-    const R shifted = emit_2(e, EMIT_SHR, whole_plus(e, v.n, 256), emit_int(e, 1));
-    const R half = emit_2(e, EMIT_ISUB, shifted, emit_int(e, 1));
-    const R rest = whole_plus(e, emit_2(e, EMIT_ISUB, v.n, half), 254);
-    return fmul(e, fmul(e, plus(e, exp_near(e, r), 1), power_of_2(e, half)), power_of_2(e, rest));
+    return exp_of(e, v, fadd(e, v.r, low));
 }
 
+/* Of r + 0 and of r, where that is -0, exp is 1. */
 R emit_exp(emit *e, R x) {
-    return exp_sum(e, x, emit_float(e, 0));
+    const reduced v = reduce(e, x, -104, 89);
+    return exp_of(e, v, v.r);
 }
 
 R emit_expm1(emit *e, R x) {
     const reduced v = reduce(e, x, -18, 89);
-    const R power = power_of_2(e, whole_plus(e, v.n, 126));
+    const R power = power_of_2(e, whole_plus(e, v.biased, 126));
     const R less_half = emit_2(e, EMIT_FSUB, power, emit_float(e, 0.5F));
     return signed_as(e, times(e, fadd(e, fmul(e, power, exp_near(e, v.r)), less_half), 2), x);
 }

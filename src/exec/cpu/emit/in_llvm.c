@@ -2,7 +2,7 @@
  * ones and one over what is left. Constants have no names there: an instruction gives them one.
  *
  * A wide vector is several of the processor's side by side: a body is a chain of operations that wait for
- * one another, and so several chains are under way (a third less time with AVX-512, 40 % with AVX2). */
+ * one another, and so several chains are under way (loops.c). */
 #include "exec/cpu/emit/emit.h"
 
 #include <inttypes.h>
@@ -156,6 +156,26 @@ static void element_at(emit *e, const char *name, const char *type, const char *
     ebb_text_add(e->text, "\n");
 }
 
+/* Asks for what follows %name.N, to be read or (1) written. */
+static void ahead_ask(emit *e, const char *name, uint32_t n, ebb_dtype dtype, int write) {
+    const uint32_t bytes = emit_ahead(e, (uint32_t)ebb_dtype_bytes(dtype));
+    for (uint32_t at = 0; at < bytes; at += EMIT_LINE) {
+        const uint32_t element = (EMIT_AHEAD + at) / (uint32_t)ebb_dtype_bytes(dtype);
+        char type[24];
+        emit one = *e;
+        one.lanes = 1;
+        type_text(&one, emit_stored(dtype), type);
+        ebb_text_add(e->text, "  %%%s.%u.a%u = getelementptr %s, ", name, n, at, type);
+        pointer(e, type);
+        ebb_text_add(e->text, " %%%s.%u.e, i64 %u\n", name, n, element);
+        if (e->typed)
+            ebb_text_add(e->text, "  %%%s.%u.b%u = bitcast %s* %%%s.%u.a%u to i8*\n", name, n, at, type,
+                         name, n, at);
+        ebb_text_add(e->text, "  call void @llvm.prefetch.%s %%%s.%u.%s%u, i32 %d, i32 3, i32 1)\n",
+                     e->typed ? "p0i8(i8*" : "p0(ptr", name, n, e->typed ? "b" : "a", at, write);
+    }
+}
+
 static emit_reg operand_load(emit *e, const cpu_fused *f, uint32_t i) {
     const emit_reg to = emit_new(e, emit_stored(f->in_dtype[i]));
     emit one = *e;
@@ -180,6 +200,7 @@ static emit_reg operand_load(emit *e, const cpu_fused *f, uint32_t i) {
         return to;
     }
     element_at(e, name, type, vector, to.number);
+    if (f->load[i] == EBB_FUSED_FULL) ahead_ask(e, name, to.number, f->in_dtype[i], 0);
     ebb_text_add(e->text, "  %%v%u = load %s, ", to.number, vector);
     pointer(e, vector);
     ebb_text_add(e->text, " %%%s.%u, align %d\n", name, to.number, (int)ebb_dtype_bytes(f->in_dtype[i]));
@@ -195,6 +216,7 @@ static void result_store(emit *e, const cpu_fused *f, uint32_t o, emit_reg from)
     (void)snprintf(name, sizeof name, "out%u", o);
     const uint32_t n = emit_new(e, from.type).number;
     element_at(e, name, type, vector, n);
+    ahead_ask(e, name, n, f->body.step[f->body.out[o]].type.dtype, 1);
     ebb_text_add(e->text, "  store %s %%v%u, ", vector, from.number);
     pointer(e, vector);
     ebb_text_add(e->text, " %%%s.%u, align %d\n", name, n,
@@ -252,15 +274,16 @@ static void function_write(emit *e, const emit_unit *unit) {
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm) {
     enum { TYPED_BELOW = 15 };
     static const char *const intrinsics[] = {"fabs", "sqrt", "floor", "ceil", "rint"};
-    const int lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES};
+    uint32_t lanes[EMIT_MAX_LOOPS];
+    const size_t n_loops = emit_loops(unit->f, lanes);
     for (size_t k = 0; k < EBB_COUNT(intrinsics); k++) {
         ebb_text_add(text, "declare float @llvm.%s.f32(float)\n", intrinsics[k]);
-        for (size_t w = 0; w < EBB_COUNT(lanes); w++)
-            ebb_text_add(text, "declare <%d x float> @llvm.%s.v%df32(<%d x float>)\n", lanes[w],
+        for (size_t w = 0; w + 1 < n_loops; w++) /* not the last, over single elements */
+            ebb_text_add(text, "declare <%u x float> @llvm.%s.v%uf32(<%u x float>)\n", lanes[w],
                          intrinsics[k], lanes[w], lanes[w]);
     }
-    function_write(
-        &(emit){
-            .text = text, .language = &language, .kernels = &cpu_emit_kernels, .typed = llvm < TYPED_BELOW},
-        unit);
+    emit e = {
+        .text = text, .language = &language, .kernels = &cpu_emit_kernels, .typed = llvm < TYPED_BELOW};
+    ebb_text_add(text, "declare void @llvm.prefetch.%s, i32, i32, i32)\n", e.typed ? "p0i8(i8*" : "p0(ptr");
+    function_write(&e, unit);
 }

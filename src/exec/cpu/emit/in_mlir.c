@@ -42,6 +42,20 @@ static void element_at(emit *e, const char *table, uint32_t i, emit_type type, u
                  table, i, e->lanes, emit_mlir_scalars[type]);
 }
 
+/* Asks for what follows %e<n>, to be read or (1) written. */
+static void ahead_ask(emit *e, uint32_t n, ebb_dtype dtype, int write) {
+    const uint32_t bytes = emit_ahead(e, (uint32_t)ebb_dtype_bytes(dtype));
+    for (uint32_t at = 0; at < bytes; at += EMIT_LINE) {
+        ebb_text_add(e->text, "  %%a%u.%u = llvm.getelementptr %%e%u[%u] : (!llvm.ptr) -> !llvm.ptr, i8\n",
+                     n, at, n, EMIT_AHEAD + at);
+        ebb_text_add(
+            e->text,
+            "  \"llvm.intr.prefetch\"(%%a%u.%u) <{cache = 1 : i32, hint = 3 : i32, rw = %d : i32}> : "
+            "(!llvm.ptr) -> ()\n",
+            n, at, write);
+    }
+}
+
 static emit_reg operand_load(emit *e, const cpu_fused *f, uint32_t i) {
     const emit_reg to = emit_new(e, emit_stored(f->in_dtype[i]));
     const char *scalar = emit_mlir_scalars[to.type];
@@ -49,6 +63,7 @@ static emit_reg operand_load(emit *e, const cpu_fused *f, uint32_t i) {
     emit_mlir_type(e, to.type, type);
     if (f->load[i] != EBB_FUSED_ONE) {
         element_at(e, "in", i, to.type, to.number);
+        if (f->load[i] == EBB_FUSED_FULL) ahead_ask(e, to.number, f->in_dtype[i], 0);
         ebb_text_add(e->text, "  %%v%u = llvm.load %%e%u {alignment = %d : i64} : !llvm.ptr -> %s\n",
                      to.number, to.number, (int)ebb_dtype_bytes(f->in_dtype[i]), type);
     } else if (e->lanes == 1) {
@@ -65,6 +80,7 @@ static void result_store(emit *e, const cpu_fused *f, uint32_t o, emit_reg from)
     const uint32_t n = emit_new(e, from.type).number;
     char type[EMIT_MLIR_TYPE];
     element_at(e, "out", o, from.type, n);
+    ahead_ask(e, n, f->body.step[f->body.out[o]].type.dtype, 1);
     ebb_text_add(e->text, "  llvm.store %%v%u, %%e%u {alignment = %d : i64} : %s, !llvm.ptr\n", from.number,
                  n, (int)ebb_dtype_bytes(f->body.step[f->body.out[o]].type.dtype),
                  emit_mlir_type(e, from.type, type));
