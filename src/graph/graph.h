@@ -278,22 +278,22 @@ EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_gra
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so first mark the gradients to be
  * kept), merges equal pure nodes of a phase, and drops views that change nothing. Inputs stay; unread
- * params, states and constants go. Changes no bit; nor do the next three, which come after it. */
+ * params, states and constants go. Changes no bit; nor do the next ones, which come after it. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Makes relu's gradient read a bit for each element of y, so that y need not be kept (docs/passes.md). */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
-/* Make one op of a loss and its logits' gradient (not by phase), and of layer norm's gradients, where no
- * peak grows; bias: it also takes in a bias's gradient, by whose partial sums one may. */
+/* Make one op of a loss and its logits' gradient (not by phase), of layer norm's gradients (bias: and a
+ * bias's, by whose partial sums a peak may grow; else none does), of attention and its operand's bias. */
 EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
+EBB_CHECKED ebb_status ebb_join_qkv(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Fuses chains of pointwise ops into single ops, `fused`, where no schedule's peak can grow
  * (docs/passes.md). Last, for a backend that has its kernel. Changes no bit. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Also marks the named values (with or without the %; globs skip given values) as outputs. EBB_USAGE when a
- * name matches nothing. */
+/* Also makes the named values outputs; % is optional, globs skip given values. EBB_USAGE: none matches. */
 EBB_CHECKED ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                         uint32_t n_names, ebb_graph **out);
 

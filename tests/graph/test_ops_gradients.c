@@ -125,6 +125,7 @@ static void see_file(seen_ops *seen, const char *path, const char *optimizer, bo
                                   "bits",
                                   "loss",
                                   scaled ? "norm" : "norm-bias",
+                                  "qkv",
                                   "pointwise"};
     for (size_t k = 0; k < EBB_COUNT(passes); k++) {
         cr_assert_eq(graph_pass(env, passes[k], &graph), EBB_OK, "%s: %s", path, ebb_env_error(env));

@@ -18,7 +18,7 @@ typedef struct slot {
 
 typedef struct forward {
     cpu_attention a;
-    const float *qkv;
+    const float *qkv, *bias; /* bias: NULL if there is none */
     float *y, *lse, *scratch;
 } forward;
 
@@ -85,12 +85,11 @@ static void slots_span(const void *ctx, int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; at++) {
         const slot s = slot_of(a, f->scratch + at * slot_floats(a));
         for (int64_t unit = cpu_attention_cut(a, at); unit < cpu_attention_cut(a, at + 1); unit++) {
-            const int64_t n = unit / a->heads, head = unit % a->heads, row = 3 * a->c;
-            const float *q = f->qkv + n * a->t * row + head * a->d;
+            const int64_t n = unit / a->heads, head = unit % a->heads;
             float *y = f->y + n * a->t * a->c + head * a->d, *lse = f->lse + unit * a->t;
-            cpu_pack_rows(a, q, row, a->scale, s.q);
-            cpu_pack_columns(a, q + a->c, row, s.k);
-            cpu_pack_rows(a, q + 2 * a->c, row, 1, s.v);
+            cpu_pack_rows(a, cpu_head_part(a, f->qkv, f->bias, n, head, 0), a->scale, s.q);
+            cpu_pack_columns(a, cpu_head_part(a, f->qkv, f->bias, n, head, 1), s.k);
+            cpu_pack_rows(a, cpu_head_part(a, f->qkv, f->bias, n, head, 2), 1, s.v);
             for (int64_t i = 0; i < a->t; i += CPU_TILE)
                 one_tile(a, &s, i, ebb_min_i64(CPU_TILE, a->t - i), y + i * a->c, lse + i);
         }
@@ -103,9 +102,13 @@ static ebb_status attention_scratch(ebb_backend *backend, const ebb_call *call, 
     return EBB_OK;
 }
 
-static ebb_status attention_launch(const ebb_kernel_run *run) {
-    const forward f = {cpu_attention_of(run->backend, run->call), run->launch->in[0], run->launch->out[0],
-                       run->launch->out[1], run->launch->scratch};
+static ebb_status forward_launch(const ebb_kernel_run *run, const float *bias) {
+    const forward f = {.a = cpu_attention_of(run->backend, run->call),
+                       .qkv = run->launch->in[0],
+                       .bias = bias,
+                       .y = run->launch->out[0],
+                       .lse = run->launch->out[1],
+                       .scratch = run->launch->scratch};
     /* A row of a head moves as much as it has numbers, for each row that it meets. */
     const int64_t bytes = ebb_type_bytes(&run->call->in[0]);
     cpu_spans(cpu_of(run->backend), f.a.n_slots, 1, bytes < INT64_MAX / f.a.t ? bytes * f.a.t : bytes,
@@ -113,5 +116,14 @@ static ebb_status attention_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
+static ebb_status attention_launch(const ebb_kernel_run *run) {
+    return forward_launch(run, NULL);
+}
+static ebb_status attention_bias_launch(const ebb_kernel_run *run) {
+    return forward_launch(run, run->launch->in[1]);
+}
+
 CPU_KERNEL(attention, EBB_TAKES(F32), EBB_RATE(64000, 12500, 3000), .supports = cpu_attention_supports,
            .scratch = attention_scratch, .launch = attention_launch);
+CPU_KERNEL(attention_bias, EBB_TAKES(F32), EBB_RATE(64000, 12500, 3000), .supports = cpu_attention_supports,
+           .scratch = attention_scratch, .launch = attention_bias_launch);

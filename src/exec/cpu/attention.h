@@ -51,10 +51,22 @@ static inline int64_t cpu_padded(int64_t n) {
 /* Floats of a tile of scores. */
 #define CPU_TILE_FLOATS ((int64_t)CPU_TILE * CPU_TILE)
 
-/* Packs rows: row i of to, d_row floats, is d floats of from + i * from_row times scale, then zeros. */
-void cpu_pack_rows(const cpu_attention *a, const float *from, int64_t from_row, float scale, float *to);
-/* Packs columns: row e of to, t_row floats, is the e-th float of all t rows of from, then zeros. */
-void cpu_pack_columns(const cpu_attention *a, const float *from, int64_t from_row, float *to);
+/* Rows of a head's q, k, v, y or dy, `row` floats apart, and what is added to each: NULL if nothing is. */
+typedef struct cpu_head_rows {
+    const float *from;
+    int64_t row;
+    const float *bias;
+} cpu_head_rows;
+/* Part 0, 1, 2 (q, k, v) of a head in qkv; bias: of qkv's columns, or NULL. */
+static inline cpu_head_rows cpu_head_part(const cpu_attention *a, const float *qkv, const float *bias,
+                                          int64_t n, int64_t head, int64_t part) {
+    const int64_t row = 3 * a->c, column = part * a->c + head * a->d;
+    return (cpu_head_rows){qkv + n * a->t * row + column, row, bias ? bias + column : NULL};
+}
+/* Packs rows: row i of to, d_row floats, is d floats of row i, plus bias, times scale, then zeros. */
+void cpu_pack_rows(const cpu_attention *a, cpu_head_rows rows, float scale, float *to);
+/* Packs columns: row e of to, t_row floats, is the e-th float of all t rows, plus bias, then zeros. */
+void cpu_pack_columns(const cpu_attention *a, cpu_head_rows rows, float *to);
 
 /* A matrix product: c[m,n] = a[m,k] b[k,n], or c += a b. n is a multiple of CPU_PACK; element (i, p) of a
  * is a[i * a_row + p * a_column], rows of b and c are contiguous. Sums over p are in order. */

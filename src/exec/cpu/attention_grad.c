@@ -18,7 +18,7 @@ typedef struct slot {
 
 typedef struct backward {
     cpu_attention a;
-    const float *qkv, *y, *lse, *dy;
+    const float *qkv, *bias, *y, *lse, *dy; /* bias: NULL if there is none */
     float *dqkv, *scratch;
 } backward;
 
@@ -75,14 +75,15 @@ static void one_tile(const cpu_attention *a, const slot *s, const float *lse, in
 
 static void head_pack(const backward *b, const slot *s, int64_t n, int64_t head) {
     const cpu_attention *a = &b->a;
-    const int64_t row = 3 * a->c;
-    const float *q = b->qkv + n * a->t * row + head * a->d, *k = q + a->c, *v = k + a->c;
+    const cpu_head_rows q = cpu_head_part(a, b->qkv, b->bias, n, head, 0),
+                        k = cpu_head_part(a, b->qkv, b->bias, n, head, 1),
+                        v = cpu_head_part(a, b->qkv, b->bias, n, head, 2);
     const float *y = b->y + n * a->t * a->c + head * a->d, *dy = b->dy + n * a->t * a->c + head * a->d;
-    cpu_pack_rows(a, q, row, a->scale, s->q);
-    cpu_pack_rows(a, k, row, 1, s->k);
-    cpu_pack_rows(a, dy, a->c, 1, s->dy);
-    cpu_pack_columns(a, k, row, s->k_columns);
-    cpu_pack_columns(a, v, row, s->v_columns);
+    cpu_pack_rows(a, q, a->scale, s->q);
+    cpu_pack_rows(a, k, 1, s->k);
+    cpu_pack_rows(a, (cpu_head_rows){dy, a->c, NULL}, 1, s->dy);
+    cpu_pack_columns(a, (cpu_head_rows){s->k, a->d_row, NULL}, s->k_columns);
+    cpu_pack_columns(a, v, s->v_columns);
     memset(s->dq, 0, (size_t)(3 * a->t * a->d_row) * sizeof *s->dq); /* dk and dv stand behind it */
     for (int64_t i = 0; i < a->t; i++) {
         double inner = 0;
@@ -125,9 +126,10 @@ static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
+static ebb_status backward_launch(const ebb_kernel_run *run, const float *bias) {
     const backward b = {.a = cpu_attention_of(run->backend, run->call),
                         .qkv = run->launch->in[0],
+                        .bias = bias,
                         .y = run->launch->in[1],
                         .lse = run->launch->in[2],
                         .dy = run->launch->in[3],
@@ -139,5 +141,15 @@ static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
+static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
+    return backward_launch(run, NULL);
+}
+static ebb_status attention_bias_grad_launch(const ebb_kernel_run *run) {
+    return backward_launch(run, run->launch->in[4]);
+}
+
 CPU_KERNEL(attention_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000), .supports = cpu_attention_supports,
            .scratch = attention_grad_scratch, .launch = attention_grad_launch);
+CPU_KERNEL(attention_bias_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000),
+           .supports = cpu_attention_supports, .scratch = attention_grad_scratch,
+           .launch = attention_bias_grad_launch);

@@ -30,20 +30,42 @@ ebb_status cpu_attention_supports(ebb_backend *backend, const ebb_call *call) {
 
 /* ---- packing ------------------------------------------------------------------------------------- */
 
-void cpu_pack_rows(const cpu_attention *a, const float *from, int64_t from_row, float scale, float *to) {
+CPU_VECTOR void cpu_pack_rows(const cpu_attention *a, cpu_head_rows rows, float scale, float *to) {
     for (int64_t i = 0; i < a->t; i++) {
-        const float *x = from + i * from_row;
+        const float *x = rows.from + i * rows.row, *bias = rows.bias;
         float *y = to + i * a->d_row;
-        for (int64_t e = 0; e < a->d; e++) y[e] = x[e] * scale;
+        if (bias) {
+#pragma omp simd
+            for (int64_t e = 0; e < a->d; e++) y[e] = (x[e] + bias[e]) * scale;
+        } else {
+#pragma omp simd
+            for (int64_t e = 0; e < a->d; e++) y[e] = x[e] * scale;
+        }
         for (int64_t e = a->d; e < a->d_row; e++) y[e] = 0;
     }
 }
 
-void cpu_pack_columns(const cpu_attention *a, const float *from, int64_t from_row, float *to) {
+/* Column e of n rows, of a whole line. */
+CPU_INLINE void column_pack(cpu_head_rows rows, int64_t first, int64_t n, int64_t e, float *y) {
+    const float *x = rows.from + first * rows.row + e;
+    float line[CPU_PACK] = {0};
+    for (int64_t k = 0; k < n; k++) line[k] = x[k * rows.row];
+    if (rows.bias) {
+        const float bias = rows.bias[e];
+        for (int64_t k = 0; k < n; k++) line[k] += bias;
+    }
+    memcpy(y, line, sizeof line);
+}
+
+CPU_VECTOR void cpu_pack_columns(const cpu_attention *a, cpu_head_rows rows, float *to) {
     for (int64_t first = 0; first < a->t_row; first += CPU_PACK) { /* lines of `to` are written whole */
+        const int64_t n = ebb_min_i64(CPU_PACK, a->t - first);
         for (int64_t e = 0; e < a->d; e++) {
-            for (int64_t i = first; i < first + CPU_PACK; i++)
-                to[e * a->t_row + i] = i < a->t ? from[i * from_row + e] : 0;
+            float *y = to + e * a->t_row + first;
+            if (n == CPU_PACK)
+                column_pack(rows, first, CPU_PACK, e, y);
+            else
+                column_pack(rows, first, n, e, y);
         }
     }
 }

@@ -40,6 +40,17 @@ static ebb_status attention_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(attention, CUDA_REALS, CUDA_SWEEP, .supports = attention_supports, .launch = attention_launch);
 
+static ebb_status attention_bias_launch(const ebb_kernel_run *run) {
+    const cuda_attention_bias_args args = {.qkv = run->launch->in[0],
+                                           .bias = run->launch->in[1],
+                                           .y = run->launch->out[0],
+                                           .lse = run->launch->out[1],
+                                           .h = heads_of(run->call)};
+    return cuda_launch(run->backend, CUDA_KERNEL_attention_bias, n_blocks(run->call, &args.h), &args);
+}
+CUDA_OP(attention_bias, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
+        .launch = attention_bias_launch);
+
 /* ---- the gradient ----------------------------------------------------------------------------------- */
 
 /* D: as many numbers as lse has. */
@@ -49,24 +60,36 @@ static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
+/* Kernels of dq, and of dk and dv. */
+static ebb_status grad_launch(const ebb_kernel_run *run, const float *bias, cuda_kernel_id dq,
+                              cuda_kernel_id dkv) {
     const cuda_attention_dq_args args = {.qkv = run->launch->in[0],
                                          .y = run->launch->in[1],
                                          .lse = run->launch->in[2],
                                          .dy = run->launch->in[3],
+                                         .bias = bias,
                                          .dqkv = run->launch->out[0],
                                          .inner = run->launch->scratch,
                                          .n = ebb_type_count(&run->call->in[2]),
                                          .h = heads_of(run->call)};
     const int64_t blocks = n_blocks(run->call, &args.h);
+    const cuda_kernel_id inner = cuda_kernel_for(CUDA_KERNEL_attention_inner, run->call->in[0].dtype);
+    ebb_status status = cuda_launch(run->backend, inner, cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
+    if (status == EBB_OK) status = cuda_launch(run->backend, dq, blocks, &args);
+    return status == EBB_OK ? cuda_launch(run->backend, dkv, blocks, &args) : status;
+}
+
+static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
     const ebb_dtype dtype = run->call->in[0].dtype;
-    ebb_status status = cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_inner, dtype),
-                                    cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
-    if (status == EBB_OK)
-        status = cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_dq, dtype), blocks, &args);
-    return status == EBB_OK
-               ? cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_dkv, dtype), blocks, &args)
-               : status;
+    return grad_launch(run, NULL, cuda_kernel_for(CUDA_KERNEL_attention_dq, dtype),
+                       cuda_kernel_for(CUDA_KERNEL_attention_dkv, dtype));
 }
 CUDA_OP(attention_grad, CUDA_REALS, CUDA_SWEEP, .supports = attention_supports,
         .scratch = attention_grad_scratch, .launch = attention_grad_launch);
+
+static ebb_status attention_bias_grad_launch(const ebb_kernel_run *run) {
+    return grad_launch(run, run->launch->in[4], CUDA_KERNEL_attention_bias_dq,
+                       CUDA_KERNEL_attention_bias_dkv);
+}
+CUDA_OP(attention_bias_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
+        .scratch = attention_grad_scratch, .launch = attention_bias_grad_launch);

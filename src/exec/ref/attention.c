@@ -5,7 +5,7 @@
 #include <math.h>
 
 typedef struct heads {
-    ref_tensor qkv;
+    ref_tensor qkv, bias; /* bias.at: NULL if there is none */
     int64_t n, t, c, heads, d;
     double scale;
     bool causal;
@@ -16,6 +16,7 @@ static heads heads_of(const ebb_kernel_run *run) {
     const int64_t *dim = qkv.type->dim, count = run->call->attr[EBB_ATTENTION_HEADS].i[0];
     const int64_t c = dim[2] / 3, d = c / count;
     return (heads){qkv,
+                   {.at = NULL},
                    dim[0],
                    dim[1],
                    c,
@@ -44,7 +45,21 @@ static int64_t at_y(const heads *s, int64_t n, int64_t head, int64_t i, int64_t 
     return (n * s->t + i) * s->c + head * s->d + e;
 }
 
+/* An element of qkv, with its bias: rounded, as `bias` stores it. */
+static double get(const heads *s, int64_t index) {
+    const double x = ref_get(&s->qkv, index);
+    if (!s->bias.at) return x;
+    const double sum = x + ref_get(&s->bias, index % (3 * s->c));
+    return s->qkv.dtype == EBB_F32 ? (double)(float)sum : sum;
+}
+
 static double score(const heads *s, int64_t n, int64_t head, int64_t i, int64_t j) {
+    if (s->bias.at) {
+        double sum = 0;
+        for (int64_t e = 0; e < s->d; e++)
+            sum += get(s, at(s, Q, n, head, i, e)) * get(s, at(s, K, n, head, j, e));
+        return sum * s->scale;
+    }
     const ref_line q = {&s->qkv, at(s, Q, n, head, i, 0), 1}, k = {&s->qkv, at(s, K, n, head, j, 0), 1};
     return ref_dot(0, q, k, s->d) * s->scale;
 }
@@ -65,13 +80,12 @@ static void mean_piece(const heads *s, const ref_tensor *y, place to, double max
     for (int64_t j = 0; j < seen(s, to.i); j++) {
         const double p = exp(score(s, to.n, to.head, to.i, j) - max) / sum;
         for (int64_t k = 0; k < n_elements; k++)
-            mean[k] += p * ref_get(&s->qkv, at(s, V, to.n, to.head, j, to.e + k));
+            mean[k] += p * get(s, at(s, V, to.n, to.head, j, to.e + k));
     }
     for (int64_t k = 0; k < n_elements; k++) ref_set(y, at_y(s, to.n, to.head, to.i, to.e + k), mean[k]);
 }
 
-REF_KERNEL(attention) {
-    const heads s = heads_of(run);
+static ebb_status forward(const ebb_kernel_run *run, heads s) {
     const ref_tensor y = ref_out(run, 0), lse = ref_out(run, 1);
     for (int64_t row = 0; row < s.n * s.heads * s.t; row++) {
         const int64_t i = row % s.t, head = row / s.t % s.heads, n = row / s.t / s.heads;
@@ -82,6 +96,15 @@ REF_KERNEL(attention) {
         ref_set(&lse, row, max + log(sum));
     }
     return EBB_OK;
+}
+
+REF_KERNEL(attention) {
+    return forward(run, heads_of(run));
+}
+REF_KERNEL(attention_bias) {
+    heads s = heads_of(run);
+    s.bias = ref_in(run, 1);
+    return forward(run, s);
 }
 
 typedef struct grads {
@@ -96,7 +119,7 @@ static double weight(const grads *g, int64_t n, int64_t head, int64_t i, int64_t
     double dp = 0;
     for (int64_t e = 0; e < s->d; e++) {
         const int64_t in_y = at_y(s, n, head, i, e);
-        dp += ref_get(&g->dy, in_y) * (ref_get(&s->qkv, at(s, V, n, head, j, e)) - ref_get(&g->y, in_y));
+        dp += ref_get(&g->dy, in_y) * (get(s, at(s, V, n, head, j, e)) - ref_get(&g->y, in_y));
     }
     *dscore = p * dp * s->scale;
     return p;
@@ -110,12 +133,12 @@ static void grad_piece(const grads *g, const ref_tensor *to, place p) {
     for (int64_t j = 0; j < seen(s, i); j++) {
         (void)weight(g, n, head, i, j, &dscore);
         for (int64_t k = 0; k < n_elements; k++)
-            sum[Q][k] += dscore * ref_get(&s->qkv, at(s, K, n, head, j, p.e + k));
+            sum[Q][k] += dscore * get(s, at(s, K, n, head, j, p.e + k));
     }
     for (int64_t j = s->causal ? i : 0; j < s->t; j++) {
         const double w = weight(g, n, head, j, i, &dscore);
         for (int64_t k = 0; k < n_elements; k++) {
-            sum[K][k] += dscore * ref_get(&s->qkv, at(s, Q, n, head, j, p.e + k));
+            sum[K][k] += dscore * get(s, at(s, Q, n, head, j, p.e + k));
             sum[V][k] += w * ref_get(&g->dy, at_y(s, n, head, j, p.e + k));
         }
     }
@@ -124,11 +147,20 @@ static void grad_piece(const grads *g, const ref_tensor *to, place p) {
             ref_set(to, at(s, which, n, head, i, p.e + k), sum[which][k]);
 }
 
-REF_KERNEL(attention_grad) {
-    const grads g = {heads_of(run), ref_in(run, 1), ref_in(run, 2), ref_in(run, 3)};
+static ebb_status backward(const ebb_kernel_run *run, heads s) {
+    const grads g = {s, ref_in(run, 1), ref_in(run, 2), ref_in(run, 3)};
     const ref_tensor to = ref_out(run, 0);
     for (int64_t row = 0; row < g.s.n * g.s.heads * g.s.t; row++)
         for (int64_t e = 0; e < g.s.d; e += PIECE)
             grad_piece(&g, &to, (place){row / g.s.t / g.s.heads, row / g.s.t % g.s.heads, row % g.s.t, e});
     return EBB_OK;
+}
+
+REF_KERNEL(attention_grad) {
+    return backward(run, heads_of(run));
+}
+REF_KERNEL(attention_bias_grad) {
+    heads s = heads_of(run);
+    s.bias = ref_in(run, 4);
+    return backward(run, s);
 }

@@ -8,7 +8,9 @@
  * With `causal` row i attends to rows 0 to i, else to all. Backward reads qkv, y, lse and dy: the weights
  * are exp(score - lse), computed again tile by tile, and with D = sum of dy * y over a row and head
  *
- *     dv = PT dy,  dS = P * (dy vT - D),  dq = dS k / sqrt(d),  dk = dST q / sqrt(d) */
+ *     dv = PT dy,  dS = P * (dy vT - D),  dq = dS k / sqrt(d),  dk = dST q / sqrt(d)
+ *
+ * attention_bias and attention_bias_grad read qkv before its bias b[3c] was added. */
 #include <math.h>
 
 #include "graph/ops/norm.h"
@@ -221,3 +223,12 @@ EBB_DEFINE(attention, EBB_RULE(1, 2, "qkv[n,t,f] -> [n,t,c] lse:wide[n,h,t] wher
 EBB_DEFINE(attention_grad, EBB_RULE(4, 1, "qkv[n,t,f] y[n,t,c] lse:wide[n,h,t] dy[n,t,c] -> [n,t,f]"),
            EBB_LIST(attrs, attention_attrs), .bind = attention_grad_bind, .cost = attention_grad_cost,
            .grad = attention_grad_grad);
+
+/* Made by a pass after grad: no gradients. In 16 bits the sum with the bias would have to be rounded: not
+ * there. */
+EBB_DEFINE(attention_bias, EBB_RULE(2, 2, "qkv:full[n,t,f] b:full[f] -> [n,t,c] lse[n,h,t] where h=heads"),
+           EBB_LIST(attrs, attention_attrs), .bind = attention_bind, .cost = attention_cost);
+EBB_DEFINE(attention_bias_grad,
+           EBB_RULE(5, 1,
+                    "qkv:full[n,t,f] y:full[n,t,c] lse:full[n,h,t] dy:full[n,t,c] b:full[f] -> [n,t,f]"),
+           EBB_LIST(attrs, attention_attrs), .bind = attention_grad_bind, .cost = attention_grad_cost);

@@ -236,7 +236,7 @@ const tool_flag tool_flags[] = {
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
      "parse smooth lower precision fuse grad recast accumulate scale clip outputs optimizer simplify bits "
-     "loss norm pointwise query schedule",
+     "loss norm qkv pointwise query schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"hash", 0, TOOL_SWITCH, AT(hash), R, NULL, 0, 0, NULL,

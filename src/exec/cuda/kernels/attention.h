@@ -25,6 +25,7 @@
 
 typedef struct cuda_attention_args {
     const void *qkv;
+    const float *bias; /* attention_bias only */
     void *y;
     float *lse;
     cuda_heads h;
@@ -143,8 +144,10 @@ CUDA_BODY void cuda_attention_write(const cuda_attention_args *args, const cuda_
             s->max[cuda_attention_keys(h, at->tile) % 2 * CUDA_TILE + thread] + logf(s->sum[thread]);
 }
 
-CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block, int32_t thread,
-                                 int32_t phase, void *shared, cuda_attention_keep *keep, cuda_element e) {
+/* bias: args->bias, or NULL. */
+CUDA_BODY void cuda_attention_phase(const cuda_attention_args *args, const float *bias, int64_t block,
+                                    int32_t thread, int32_t phase, void *shared, cuda_attention_keep *keep,
+                                    cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_shared s = cuda_attention_shared_of(shared);
     const int32_t n_steps = 2 * cuda_head_steps(h);
@@ -152,13 +155,12 @@ CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block,
     const cuda_head at = keep->walk.at;
     const int32_t tile = keep->walk.tile, step = keep->walk.step;
     const int32_t query = at.tile * CUDA_TILE, key = tile * CUDA_TILE;
-    const int64_t row = 3 * h->c;
     if (tile == cuda_attention_keys(h, at.tile)) {
         cuda_attention_write(args, &s, &at, &keep->sum, thread, e);
     } else if (step < n_steps && step % 2 == 0) {
         const int64_t column = (int64_t)step / 2 * CUDA_TILE_STEP;
-        const cuda_matrix q = cuda_head_rows(h, &at, args->qkv, 0, row, query, column);
-        const cuda_matrix k = cuda_head_rows(h, &at, args->qkv, h->c, row, key, column);
+        const cuda_matrix q = cuda_head_part(h, &at, args->qkv, bias, 0, query, column);
+        const cuda_matrix k = cuda_head_part(h, &at, args->qkv, bias, 1, key, column);
         cuda_tile_load_columns(s.a, &k, thread, e);
         cuda_tile_load_columns(s.b, &q, thread, e);
     } else if (step < n_steps) {
@@ -167,7 +169,7 @@ CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block,
         if (step == n_steps - 1) cuda_attention_put_scores(h, &s, &keep->score, query, key, thread);
     } else if (step == n_steps) {
         const cuda_matrix v =
-            cuda_head_rows(h, &at, args->qkv, 2 * h->c, row, key, (int64_t)at.chunk * CUDA_TILE);
+            cuda_head_part(h, &at, args->qkv, bias, 2, key, (int64_t)at.chunk * CUDA_TILE);
         cuda_tile_load_rows(s.a, &v, thread, e);
         cuda_attention_maxima(&s, thread);
     } else if (step == n_steps + 1) {
@@ -176,6 +178,18 @@ CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block,
         cuda_attention_add(&s, &keep->sum, tile, thread);
     }
 }
+
+CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared, cuda_attention_keep *keep, cuda_element e) {
+    cuda_attention_phase(args, NULL, block, thread, phase, shared, keep, e);
+}
 CUDA_LOOP_BODIES(attention)
+
+/* In f32, where the sum with the bias needs no rounding. */
+CUDA_LOOP_LIKE(attention, attention_bias)
+CUDA_BODY void cuda_attention_bias_body(const cuda_attention_bias_args *args, int64_t block, int32_t thread,
+                                        int32_t phase, void *shared, cuda_attention_bias_keep *keep) {
+    cuda_attention_phase(args, args->bias, block, thread, phase, shared, keep, CUDA_F32);
+}
 
 #endif

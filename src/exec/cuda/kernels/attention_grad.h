@@ -18,6 +18,7 @@
 typedef struct cuda_attention_dq_args {
     const void *qkv, *y, *dy;
     const float *lse;
+    const float *bias; /* attention_bias_dq and attention_bias_dkv only */
     void *dqkv;
     float *inner; /* D[image, head, row] */
     int64_t n;    /* of D */
@@ -84,17 +85,17 @@ CUDA_BODY cuda_attention_grad_shared cuda_attention_grad_shared_of(void *shared)
 
 /* What a head's rows give to step `step` of scores (then of dy vT): columns of q and k (then of dy and v).
  * a has rows of keys and b of queries, or, with swap, the other way round. */
-CUDA_BODY void cuda_attention_grad_load(const cuda_attention_dq_args *args,
+CUDA_BODY void cuda_attention_grad_load(const cuda_attention_dq_args *args, const float *bias,
                                         const cuda_attention_grad_shared *s, const cuda_head *at,
                                         int32_t query, int32_t key, int32_t step, bool swap, int32_t thread,
                                         cuda_element e) {
     const cuda_heads *h = &args->h;
     const int32_t n_steps = cuda_head_steps(h);
     const bool second = step >= n_steps;
-    const int64_t column = (int64_t)(second ? step - n_steps : step) * CUDA_TILE_STEP, row = 3 * h->c;
-    const cuda_matrix q =
-        cuda_head_rows(h, at, second ? args->dy : args->qkv, 0, second ? h->c : row, query, column);
-    const cuda_matrix k = cuda_head_rows(h, at, args->qkv, second ? 2 * h->c : h->c, row, key, column);
+    const int64_t column = (int64_t)(second ? step - n_steps : step) * CUDA_TILE_STEP;
+    const cuda_matrix q = second ? cuda_head_rows(h, at, args->dy, query, column)
+                                 : cuda_head_part(h, at, args->qkv, bias, 0, query, column);
+    const cuda_matrix k = cuda_head_part(h, at, args->qkv, bias, second ? 2 : 1, key, column);
     cuda_tile_load_columns(swap ? s->a : s->b, &q, thread, e);
     cuda_tile_load_columns(swap ? s->b : s->a, &k, thread, e);
 }
@@ -138,9 +139,10 @@ CUDA_BODY int32_t cuda_attention_dq_phases(const cuda_attention_dq_args *args, i
     return (int32_t)cuda_attention_keys(&args->h, at.tile) * (4 * cuda_head_steps(&args->h) + 1) + 1;
 }
 
-CUDA_BODY void cuda_attention_dq_in(const cuda_attention_dq_args *args, int64_t block, int32_t thread,
-                                    int32_t phase, void *shared, cuda_attention_dq_keep *keep,
-                                    cuda_element e) {
+/* bias: args->bias, or NULL. */
+CUDA_BODY void cuda_attention_dq_phase(const cuda_attention_dq_args *args, const float *bias, int64_t block,
+                                       int32_t thread, int32_t phase, void *shared,
+                                       cuda_attention_dq_keep *keep, cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
     const int32_t n_steps = cuda_head_steps(h);
@@ -154,10 +156,10 @@ CUDA_BODY void cuda_attention_dq_in(const cuda_attention_dq_args *args, int64_t 
     } else if (step == 4 * n_steps) {
         cuda_tile_multiply(&keep->dq, s.weight, s.rows, CUDA_TILE, thread);
     } else if (step % 2 == 0) {
-        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, false, thread, e);
+        cuda_attention_grad_load(args, bias, &s, &at, query, key, step / 2, false, thread, e);
         if (step == 4 * n_steps - 2) {
             const cuda_matrix k =
-                cuda_head_rows(h, &at, args->qkv, h->c, 3 * h->c, key, (int64_t)at.chunk * CUDA_TILE);
+                cuda_head_part(h, &at, args->qkv, bias, 1, key, (int64_t)at.chunk * CUDA_TILE);
             cuda_tile_load_rows(s.rows, &k, thread, e);
         }
     } else if (step < 2 * n_steps) {
@@ -176,7 +178,20 @@ CUDA_BODY void cuda_attention_dq_in(const cuda_attention_dq_args *args, int64_t 
     }
 }
 
+CUDA_BODY void cuda_attention_dq_in(const cuda_attention_dq_args *args, int64_t block, int32_t thread,
+                                    int32_t phase, void *shared, cuda_attention_dq_keep *keep,
+                                    cuda_element e) {
+    cuda_attention_dq_phase(args, NULL, block, thread, phase, shared, keep, e);
+}
 CUDA_LOOP_BODIES(attention_dq)
+
+/* In f32, where the sum with the bias needs no rounding. */
+CUDA_LOOP_LIKE(attention_dq, attention_bias_dq)
+CUDA_BODY void cuda_attention_bias_dq_body(const cuda_attention_bias_dq_args *args, int64_t block,
+                                           int32_t thread, int32_t phase, void *shared,
+                                           cuda_attention_bias_dq_keep *keep) {
+    cuda_attention_dq_phase(args, args->bias, block, thread, phase, shared, keep, CUDA_F32);
+}
 
 /* ---- dk, dv: phases of a tile of queries: 4 for each 32 columns, dv, dS and q, dk ------------------- */
 
@@ -198,15 +213,15 @@ CUDA_BODY int32_t cuda_attention_dkv_phases(const cuda_attention_dkv_args *args,
 }
 
 /* The steps behind the scores: dv += PT dy; dS and q to shared bytes; dk += dST q. */
-CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args,
+CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args, const float *bias,
                                       const cuda_attention_grad_shared *s, const cuda_head *at,
                                       int32_t query, int32_t step, int32_t thread,
                                       cuda_attention_dkv_keep *keep, cuda_element e) {
     if (step == 0) {
         cuda_tile_multiply(&keep->dv, s->weight, s->rows, CUDA_TILE, thread);
     } else if (step == 1) {
-        const cuda_matrix q = cuda_head_rows(&args->h, at, args->qkv, 0, 3 * args->h.c, query,
-                                             (int64_t)at->chunk * CUDA_TILE);
+        const cuda_matrix q =
+            cuda_head_part(&args->h, at, args->qkv, bias, 0, query, (int64_t)at->chunk * CUDA_TILE);
         cuda_tile_load_rows(s->rows, &q, thread, e);
         cuda_tile_put(s->weight, &keep->dp, thread);
     } else {
@@ -214,9 +229,10 @@ CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args,
     }
 }
 
-CUDA_BODY void cuda_attention_dkv_in(const cuda_attention_dkv_args *args, int64_t block, int32_t thread,
-                                     int32_t phase, void *shared, cuda_attention_dkv_keep *keep,
-                                     cuda_element e) {
+/* bias: args->bias, or NULL. */
+CUDA_BODY void cuda_attention_dkv_phase(const cuda_attention_dkv_args *args, const float *bias,
+                                        int64_t block, int32_t thread, int32_t phase, void *shared,
+                                        cuda_attention_dkv_keep *keep, cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
     const int32_t n_steps = cuda_head_steps(h);
@@ -230,12 +246,11 @@ CUDA_BODY void cuda_attention_dkv_in(const cuda_attention_dkv_args *args, int64_
         cuda_attention_grad_write(args, &at, h->c, &keep->dk, thread, e);
         cuda_attention_grad_write(args, &at, 2 * h->c, &keep->dv, thread, e);
     } else if (step >= 4 * n_steps) {
-        cuda_attention_dkv_sum(args, &s, &at, query, step - 4 * n_steps, thread, keep, e);
+        cuda_attention_dkv_sum(args, bias, &s, &at, query, step - 4 * n_steps, thread, keep, e);
     } else if (step % 2 == 0) {
-        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, true, thread, e);
+        cuda_attention_grad_load(args, bias, &s, &at, query, key, step / 2, true, thread, e);
         if (step == 4 * n_steps - 2) {
-            const cuda_matrix dy =
-                cuda_head_rows(h, &at, args->dy, 0, h->c, query, (int64_t)at.chunk * CUDA_TILE);
+            const cuda_matrix dy = cuda_head_rows(h, &at, args->dy, query, (int64_t)at.chunk * CUDA_TILE);
             cuda_tile_load_rows(s.rows, &dy, thread, e);
         }
     } else if (step < 2 * n_steps) {
@@ -253,6 +268,20 @@ CUDA_BODY void cuda_attention_dkv_in(const cuda_attention_dkv_args *args, int64_
         cuda_tile_put(s.weight, &keep->score, thread);
     }
 }
+
+CUDA_BODY void cuda_attention_dkv_in(const cuda_attention_dkv_args *args, int64_t block, int32_t thread,
+                                     int32_t phase, void *shared, cuda_attention_dkv_keep *keep,
+                                     cuda_element e) {
+    cuda_attention_dkv_phase(args, NULL, block, thread, phase, shared, keep, e);
+}
 CUDA_LOOP_BODIES(attention_dkv)
+
+/* In f32, where the sum with the bias needs no rounding. */
+CUDA_LOOP_LIKE(attention_dkv, attention_bias_dkv)
+CUDA_BODY void cuda_attention_bias_dkv_body(const cuda_attention_bias_dkv_args *args, int64_t block,
+                                            int32_t thread, int32_t phase, void *shared,
+                                            cuda_attention_bias_dkv_keep *keep) {
+    cuda_attention_dkv_phase(args, args->bias, block, thread, phase, shared, keep, CUDA_F32);
+}
 
 #endif

@@ -39,12 +39,15 @@ CUDA_BODY int32_t cuda_side(cuda_element e) {
                                       int32_t phase, void *shared, cuda_##name##_keep *keep) {       \
         cuda_##name##_in(args, block, thread, phase, shared, keep, element);                         \
     }
-#define CUDA_LOOP_BODY_LIKE(name, made, element)                                            \
+/* All of another one but its body. */
+#define CUDA_LOOP_LIKE(name, made)                                                          \
     typedef cuda_##name##_args cuda_##made##_args;                                          \
     typedef cuda_##name##_keep cuda_##made##_keep;                                          \
     CUDA_BODY int32_t cuda_##made##_phases(const cuda_##made##_args *args, int64_t block) { \
         return cuda_##name##_phases(args, block);                                           \
-    }                                                                                       \
+    }
+#define CUDA_LOOP_BODY_LIKE(name, made, element) \
+    CUDA_LOOP_LIKE(name, made)                   \
     CUDA_LOOP_BODY_OF(name, made, element)
 #define CUDA_LOOP_BODIES(name)                      \
     CUDA_LOOP_BODY_OF(name, name, CUDA_F32)         \

@@ -70,14 +70,26 @@ typedef struct cuda_matrix {
     int64_t first; /* element */
     int64_t stride, rows, columns;
     bool quads; /* first, stride and columns are whole quads */
+    /* Added to each row, from the first column on; NULL (known when compiled): nothing. */
+    const float *bias;
 } cuda_matrix;
 
 CUDA_BODY cuda_f32x4 cuda_matrix_quad(const cuda_matrix *m, int32_t row, int32_t column, cuda_element e) {
     const int64_t left = row < m->rows ? m->columns - column : 0;
     const int64_t at = m->first + row * m->stride + column;
     cuda_f32x4 x;
-    if (m->quads && left > 0) return cuda_get4(e, m->from, at);
-    CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = k < left ? cuda_get1(e, m->from, at + k) : 0;
+    if (m->quads && left > 0) {
+        x = cuda_get4(e, m->from, at);
+        if (m->bias) {
+            const cuda_f32x4 b = cuda_load4(m->bias + column);
+            CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] += b.v[k];
+        }
+        return x;
+    }
+    CUDA_UNROLL for (int k = 0; k < 4; k++) {
+        x.v[k] = k < left ? cuda_get1(e, m->from, at + k) : 0;
+        if (m->bias && k < left) x.v[k] += m->bias[column + k];
+    }
     return x;
 }
 
@@ -165,17 +177,27 @@ CUDA_BODY int64_t cuda_head_row(const cuda_heads *h, const cuda_head *at, int64_
     return (at->image * h->heads + at->head) * h->t + i;
 }
 
-/* Rows of a head from `row` on, and its numbers from `column` on; part: where the matrix's q, k or v begin.
- */
+/* Rows of a head of y or dy from `row` on, and its numbers from `column` on. */
 CUDA_BODY cuda_matrix cuda_head_rows(const cuda_heads *h, const cuda_head *at, const void *from,
-                                     int64_t part, int64_t width, int64_t row, int64_t column) {
+                                     int64_t row, int64_t column) {
     cuda_matrix m;
     m.from = from;
-    m.first = part + cuda_head_index(h, at, row, width) + column;
-    m.stride = width;
+    m.first = cuda_head_index(h, at, row, h->c) + column;
+    m.stride = h->c;
     m.rows = h->t - row;
     m.columns = h->d - column;
     m.quads = h->d % 4 == 0;
+    m.bias = NULL;
+    return m;
+}
+
+/* The same of part 0, 1 or 2 (q, k, v) of qkv; bias: of its rows, or NULL. */
+CUDA_BODY cuda_matrix cuda_head_part(const cuda_heads *h, const cuda_head *at, const void *qkv,
+                                     const float *bias, int32_t part, int64_t row, int64_t column) {
+    cuda_matrix m = cuda_head_rows(h, at, qkv, row, column);
+    m.first = part * h->c + cuda_head_index(h, at, row, 3 * h->c) + column;
+    m.stride = 3 * h->c;
+    if (bias) m.bias = bias + part * h->c + at->head * h->d + column;
     return m;
 }
 
