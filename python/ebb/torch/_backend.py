@@ -2,7 +2,7 @@
 
 import torch
 
-from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
+from . import _autograd, _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
 from ._share import Graphs
 from ._sizes import Outgrown, Sizes
@@ -22,7 +22,7 @@ class Backend:
         self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
         self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
         self.n_halves, self.later = 0, None  # forward halves of a settled call; what one of symbols needs to be taken back
-        self.symbolic = False
+        self.symbolic, self.waiting = False, None  # graphs whose backward halves have not run, where calls are told apart
         self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
@@ -44,7 +44,7 @@ class Backend:
         halves = _emit.Emitter(joint, document, facts.plan).emit()
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
-        halves[0].meta["ebb.plan"] = facts
+        halves[0].meta["ebb.plan"], halves[1].meta["ebb.key"] = facts, facts.key
         sizes = Sizes(document, facts)
         if sizes.places:
             self.symbolic, halves[0].meta["ebb.sizes"] = True, sizes
@@ -53,11 +53,13 @@ class Backend:
 
     def _half(self, module, examples):
         run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
-        plan, sizes = module.meta.get("ebb.plan"), module.meta.get("ebb.sizes")
+        plan, sizes, key = (module.meta.get(name) for name in ("ebb.plan", "ebb.sizes", "ebb.key"))
 
         def half(args):
-            if plan is not None:
+            if plan is not None and self.waiting is not None:
                 self._count(plan, sizes, args)
+            if key is not None and self.waiting is not None:
+                _autograd.close(self.waiting, key)
             for kept in (self.before, self.later):
                 if kept is not None:
                     kept.keep(args[i] for i in changed)
@@ -70,6 +72,7 @@ class Backend:
     def _count(self, plan, sizes, args):
         """A forward half is about to run. Of a share only whole steps are known to hold it."""
         self.ran.append(sizes.at(args) if sizes else plan)
+        self.waiting.append([self.ran[-1], None])
         if self.later is None or sizes is None:
             return
         if (self.budget.share is None or len(self.ran) >= self.n_halves) and not self.budget.holds(Graphs(self.ran)):

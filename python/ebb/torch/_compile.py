@@ -8,6 +8,7 @@ import warnings
 import torch
 
 from .._errors import OverBudget
+from . import _autograd
 from . import _private as private
 from ._backend import Backend
 from ._before import Before
@@ -36,7 +37,7 @@ class Compiled(torch.nn.Module):
         self.backend = self.compiled = None
         self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
         self.n_starts, self.known_sizes = 0, set()  # of calls that held the budget with these plans
-        self.recurrent = recurrent_in_graphs(model)
+        self.recurrent, self.waiting = recurrent_in_graphs(model), []
         self.training = getattr(model, "training", True)
         self._orig_mod = model
         self._start(None)
@@ -68,6 +69,7 @@ class Compiled(torch.nn.Module):
         if self.n_starts > 1:
             gc.collect()  # what a call that was taken back has made lies in cycles
         self.backend = self.make_backend(settled)
+        self.backend.waiting = self.waiting
         self.known_sizes = set()
         run = torch.compile(self.model, backend=self.backend, **self.torch_options)
         object.__setattr__(self, "compiled", run)  # no part of its own, in which each parameter would have a second name
@@ -79,7 +81,9 @@ class Compiled(torch.nn.Module):
     def forward(self, *args, **kwargs):
         outside, said = private.frames_outside(), {} if self.warned else private.complaints()
         result = self._settled_call(args, kwargs)
-        concern = None if self.warned else self._concern(result, private.frames_outside() > outside, said)
+        found = _autograd.Found(result, (args, kwargs))
+        _autograd.hang(self.waiting, found.compiled)
+        concern = None if self.warned else self._concern(result, found.outside or private.frames_outside() > outside, said)
         if concern:
             self._warn(concern)
         return result
@@ -145,6 +149,7 @@ class Compiled(torch.nn.Module):
         symbols would take too much, at sizes that no call had, the call is taken back, and everything is planned anew by its sizes."""
         n_plans, sizes = len(self.plans), private.sizes_of(args, kwargs) if self.backend.symbolic else None
         before = Before(self.model) if sizes is not None and sizes not in self.known_sizes else None
+        earlier = _autograd.begin(self.waiting)
         self.backend.later, result, outgrown = before, None, False
         try:
             result = self._call(args, kwargs)
@@ -159,10 +164,14 @@ class Compiled(torch.nn.Module):
             return self._settled_call(args, kwargs)
         if before:
             self.known_sizes.add(sizes)
-        together = Graphs(self.backend.ran)
+        together = Graphs([*earlier, *self.backend.ran])
+        holds = self.backend.budget.holds(together)
         self.planned_bytes = max(self.planned_bytes, together.planned)
         self.backend.budget.grant(together)
-        if (self.backend.symbolic or len(self.plans) > n_plans) and not self.backend.budget.holds(together):
+        if earlier and not holds and not self.warned:
+            self._warn(f"with what earlier calls hold for backward halves that have not run, this call takes {together.planned} bytes, more than the "
+                       "budget: compile one function that makes all calls of a step")
+        elif (self.backend.symbolic or len(self.plans) > n_plans) and not holds:
             self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
 
@@ -181,6 +190,7 @@ class Compiled(torch.nn.Module):
 
     def _call(self, args, kwargs):
         self.backend.held, self.backend.ran = 0, []
+        _autograd.begin(self.waiting)
         limits = private.limits(Compiled.n_starts_of_all)  # code that was compiled before a new start counts for good
         try:
             with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, **limits):

@@ -25,7 +25,7 @@ def unit_key(joint, unit):
     if unit.fused is not None:
         return unit.fused.key
     node = unit.node
-    return str(node.target), repr(fx.map_arg((node.args, node.kwargs), lambda n: _layouts.describe(joint.value_of(n), True)))
+    return f"{node.target}{' restored' if node in joint.restored else ''}", repr(fx.map_arg((node.args, node.kwargs), lambda n: _layouts.describe(joint.value_of(n), True)))
 
 
 def operand(joint, node):
@@ -85,7 +85,7 @@ class Runnable:
             real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
             made = {n: real(joint, n) for n in node.all_input_nodes}
             self.args, self.kwargs = fx.map_arg((node.args, node.kwargs), made.get)
-            self.target = _recurrent.callable_of(node.target)
+            self.target = _layouts.target_of(joint, node)
         self.given = {private.storage_key(t) for t in private.tree_leaves((self.args, self.kwargs)) if isinstance(t, torch.Tensor)}
 
     def __call__(self):

@@ -6,7 +6,7 @@ import operator
 import torch
 from torch import fx
 
-from . import _joint
+from . import _joint, _layouts
 from . import _private as private
 from ._plan import BORDER, STATE
 
@@ -146,7 +146,8 @@ class Emitter:
         if unit.again == "batch_norm" and step["recompute"]:
             x, weight, bias, _, _, training, momentum, eps = args
             return _joint.BATCH_NORM_AGAIN, fx.map_arg((x, weight, bias, training, momentum, eps), load), {}
-        return node.target, fx.map_arg(args, load), fx.map_arg(kwargs, load)
+        target = _layouts.target_of(self.joint, node) if node in self.joint.restored else node.target
+        return target, fx.map_arg(args, load), fx.map_arg(kwargs, load)
 
     def _draw(self, half, unit, step, target, args, kwargs):
         """The first run keeps the generator's state, others run from it: the same draw."""

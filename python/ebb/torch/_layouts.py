@@ -1,12 +1,13 @@
 """How results lie in memory. FakeTensors do not always say what an op returns: some leave a result in a larger storage, or with other
-strides, which the ops after them then see. What was measured sets such results right, and what is made of them is traced anew."""
+strides, which the ops after them then see. What was measured sets such results right, and what is made of them is traced anew. Where a view or a
+group of ops cannot read a result as it lies, it is copied to where the graph says right after its op."""
 
 import operator
 
 import torch
 from torch import fx
 
-from . import _joint
+from . import _joint, _recurrent
 from . import _private as private
 
 
@@ -79,7 +80,42 @@ def traced(joint, node, value):
     try:
         return node.target(*args, **kwargs)
     except (RuntimeError, TypeError, ValueError):
-        return value  # a view that these strides do not allow: as the graph says
+        restore(joint, joint.roots(node))  # a view that these strides do not allow
+        return value
+
+
+def order_of(tensor):
+    """Its dimensions from the farthest apart to the nearest."""
+    strides = [private.hint(n) for n in tensor.stride()]
+    return sorted(range(len(strides)), key=lambda d: (-strides[d], d))
+
+
+def restore(joint, roots):
+    joint.restored.update(joint.made[r].node for r in roots if r in joint.made and r in joint.layouts)
+
+
+def target_of(joint, node):
+    """What runs a node: its op, and where that has to be the copies of its results."""
+    run = _recurrent.callable_of(node.target)
+    if node not in joint.restored:
+        return run
+    orders = [order_of(t) for t in _joint.tensors_of(node.meta["val"])]
+
+    def restored(*args, **kwargs):
+        return in_order(run(*args, **kwargs), list(orders))
+
+    restored.__name__ = restored.__qualname__ = f"restored_{node.target._schema.name.split('::')[1]}"
+    return restored
+
+
+def in_order(value, orders):
+    """The result with its tensors' dimensions in these orders, which are used up."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(in_order(one, orders) for one in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    order = orders.pop(0)
+    return value.permute(order).contiguous().permute([order.index(d) for d in range(len(order))])
 
 
 def settle(joint, measured):
@@ -87,7 +123,7 @@ def settle(joint, measured):
     than they were, so that some units are to be measured on other operands."""
     units = {unit.node: unit for unit in joint.units if unit.fused is None}
     inside = {node for unit in joint.units if unit.fused is not None for node in unit.nodes}
-    changed = False
+    changed, n_restored = False, len(joint.restored)
     mode = private.detect_fake_mode([n.meta.get("val") for n in joint.placeholders])
     if mode is None:
         return False
@@ -103,7 +139,10 @@ def settle(joint, measured):
             if layout(value) != before:
                 changed = True
                 joint.layouts[node] = value
+    for unit in joint.units:
+        if unit.fused is not None:
+            restore(joint, [r for r in unit.roots if r in joint.layouts and joint.layouts[r].stride() != r.meta["val"].stride()])
     for node, made in joint.made.items():
         if node in joint.layouts:
             made.bytes = private.storage_bytes(joint.layouts[node])
-    return changed
+    return changed or len(joint.restored) > n_restored

@@ -63,6 +63,20 @@ def complaints():
     return found
 
 
+def is_compiled(node):
+    """Whether a node of autograd is a graph of AOTAutograd's."""
+    return type(node).__name__ == "CompiledFunctionBackward"
+
+
+def keeps_tensors(node):
+    """Whether a node of autograd keeps a tensor of more than one element until it has run."""
+    try:
+        kept = [getattr(node, name) for name in dir(node) if name.startswith("_saved_") or name == "saved_tensors"]
+    except RuntimeError:  # it has run
+        return False
+    return any(isinstance(t, torch.Tensor) and t.numel() > 1 for t in tree_leaves(kept))
+
+
 def limits(n):
     """torch.compile's limits of recompilations for n compiled models and starts: code that they share counts the entries of all."""
     config = torch._dynamo.config
