@@ -7,6 +7,11 @@
 #define SHIFTS       15
 #define WHOLE_VALUES 60
 
+/* Of trades, in a hundred: what is dropped lies across the gap that is kept, where the room is needed; and
+ * one gap more is dropped, and again one. Not in a tight search: there it found less. */
+#define ACROSS       50
+#define ONE_MORE     30
+
 /* Where orders are searched too: moves of one op, in a hundred. */
 #define OP_MOVES     50
 
@@ -120,6 +125,34 @@ static void shift(ebb_annealer *a) {
     }
 }
 
+/* Keeps a gap, and drops others that hold bytes at some place inside it. */
+static void trade_across(ebb_annealer *a, uint32_t keep, bool whole) {
+    ebb_rng *rng = &a->member->rng;
+    const ebb_gene *kept = &a->search->space->genes[keep];
+    uint32_t n = 1;
+    for (uint32_t k = 0; k < 2; k++) n += ebb_rng_below(rng, 100) < ONE_MORE;
+    change_to(a, keep, EBB_KEEP, whole);
+    const uint32_t at = kept->begin + 1 + ebb_rng_below(rng, kept->end - kept->begin - 1);
+    for (; n > 0; n--) {
+        const uint32_t drop = gene_across(a, at, true);
+        if (drop != keep) change_to(a, drop, other_state(a, drop), whole);
+    }
+}
+
+/* Keeps one, drops another. */
+static void trade(ebb_annealer *a, bool whole) {
+    const uint32_t keep = gene_with(a, false);
+    const ebb_gene *kept = &a->search->space->genes[keep];
+    const bool has_inside = kept->kind == EBB_GENE_GAP && kept->end > kept->begin + 1;
+    if (has_inside && !a->search->is_tight && ebb_rng_below(&a->member->rng, 100) < ACROSS) {
+        trade_across(a, keep, whole);
+        return;
+    }
+    const uint32_t drop = gene_with(a, true);
+    change_to(a, keep, EBB_KEEP, whole);
+    change_to(a, drop, other_state(a, drop), whole);
+}
+
 static void set_neighbours(ebb_annealer *a) {
     ebb_rng *rng = &a->member->rng;
     uint32_t n = 2 + ebb_rng_below(rng, 4), at = ebb_rng_below(rng, a->search->n_free);
@@ -196,10 +229,8 @@ void ebb_move(ebb_annealer *a) {
     } else if (kind < 55) {
         uint32_t gene = any_gene(a);
         change_to(a, gene, other_state(a, gene), whole);
-    } else if (kind < 90 || whole) { /* trade: keep one, drop another */
-        uint32_t keep = gene_with(a, false), drop = gene_with(a, true);
-        change_to(a, keep, EBB_KEEP, whole);
-        change_to(a, drop, other_state(a, drop), whole);
+    } else if (kind < 90 || whole) {
+        trade(a, whole);
     } else {
         set_neighbours(a);
     }
