@@ -3,37 +3,15 @@
  * it, as it was not known yet which of them would be taken. */
 #include "onnx/stages.h"
 
-enum { MOST_BACK = 16, MOST_LOOKS = 4096 }; /* nodes back to a size; looks at values, in all */
-
-/* Whether the batch has a say in known numbers, though they be the same for both of its sizes, as those of
- * a comparison are. What is only moved, and is the same, is of other sizes. It has, where that is too far
- * to tell. */
-static bool of_batch(const onnx_import *im, const char *name, uint32_t depth, uint32_t *n_looks) {
-    static const char *const moves[] = {"Shape",     "Size",    "Gather",  "Slice",    "Concat", "Squeeze",
-                                        "Unsqueeze", "Reshape", "Flatten", "Identity", NULL};
-    const uint32_t at = onnx_names_find(&im->by_name, name);
-    const onnx_value *v = at == EBB_NONE ? NULL : &im->values.at[at];
-    if (!v || v->kind != ONNX_FOLDED) return false;
-    for (int64_t i = 0; i < onnx_count(&v->shape, 0); i++)
-        if (!onnx_same_number(v->at[0][i], v->at[1][i])) return true;
-    if (!v->maker || onnx_is_in(v->maker->op, moves)) return false;
-    for (uint32_t k = 0; k < v->maker->n_in; k++)
-        if (depth == MOST_BACK || ++*n_looks > MOST_LOOKS ||
-            of_batch(im, v->maker->in[k], depth + 1, n_looks))
-            return true;
-    return false;
-}
-
 static const onnx_graph *chosen(onnx_import *im) {
     const onnx_value *v = onnx_operand(im, 0);
     const double *at[2];
-    uint32_t n_looks = 0;
     int64_t n;
     if (!onnx_stopped(im) && v->kind == ONNX_GRAPH)
         onnx_refuse(im, "its condition is computed from data: which branch is taken must be known");
     if (!onnx_numbers(im, 0, at, &n)) return NULL;
     if (n != 1) onnx_refuse(im, "a condition of %lld elements", (long long)n);
-    if (of_batch(im, im->node->in[0], 0, &n_looks))
+    if (!onnx_stopped(im) && v->of_batch)
         onnx_refuse(im, "its condition depends on the batch: export it for a number of samples");
     if (onnx_stopped(im)) return NULL;
     const onnx_attribute *a = onnx_attr(im, at[0][0] != 0 ? "then_branch" : "else_branch");

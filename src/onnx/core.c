@@ -228,10 +228,26 @@ const double *onnx_fixed(onnx_import *im, uint32_t i, int64_t *n) {
 
 /* ---- results ---- */
 
+/* What is only moved, and is the same for both sizes of the batch, is of other sizes; what is computed is
+ * of the batch where something that it is computed from is. */
+static bool of_batch(const onnx_import *im, const onnx_value *v) {
+    static const char *const moves[] = {"Shape",     "Size",    "Gather",  "Slice",    "Concat", "Squeeze",
+                                        "Unsqueeze", "Reshape", "Flatten", "Identity", NULL};
+    for (int64_t i = 0; v->at[0] != v->at[1] && i < onnx_count(&v->shape, 0); i++)
+        if (!onnx_same_number(v->at[0][i], v->at[1][i])) return true;
+    if (onnx_is_in(im->node->op, moves)) return false;
+    for (uint32_t k = 0; k < im->node->n_in; k++) {
+        const uint32_t at = onnx_names_find(&im->by_name, im->node->in[k]);
+        if (at != EBB_NONE && im->values.at[at].of_batch) return true;
+    }
+    return false;
+}
+
 static void put(onnx_import *im, uint32_t k, onnx_value value) {
     if (!onnx_wants(im, k) || onnx_stopped(im)) return;
     value.name = im->node->out[k];
     value.maker = im->node;
+    value.of_batch = value.kind == ONNX_FOLDED && of_batch(im, &value);
     if (onnx_names_find(&im->by_name, value.name) != EBB_NONE)
         onnx_refuse(im, "its result %.100s is there already", value.name);
     else if (!EBB_PUSH(im->env, &im->values, value) ||

@@ -136,7 +136,7 @@ ebb_status onnx_read_graph(onnx_file *file, onnx_wire wire, onnx_graph *out) {
     onnx_field field;
     bool more;
     uint32_t n[16] = {0};
-    if (file->depth == ONNX_MAX_DEPTH)
+    if (file->depth > ONNX_MAX_DEPTH) /* the file's own graph is the first */
         return onnx_damaged(file, "branches that are nested more than 8 deep");
     ebb_status status = count_fields(file, wire, n);
     if (status != EBB_OK) return status;

@@ -43,6 +43,7 @@ typedef struct onnx_value {
     const onnx_tensor *tensor; /* INITIAL */
     bool buffer;               /* likewise: the file says that it is none of the parameters */
     const onnx_node *maker;
+    bool of_batch; /* FOLDED: the batch has a say in its numbers, though they be the same for both sizes */
 } onnx_value;
 
 /* How live nodes read a value: whether its numbers may be places along the batch; as tuples of places

@@ -78,13 +78,23 @@ static bool may_be_trained(const char *op, uint32_t i) {
 
 enum { READ_AS_WEIGHT = 1, SAID_NUMBER = 2, SAID_TRAINED = 3, SAID_FIXED = 4 };
 
+/* What a branch reads of the graph around it, its own nodes read. */
+static ebb_status look_at(onnx_import *im, const onnx_graph *graph, onnx_names *known) {
+    for (uint32_t n = 0; n < graph->n_nodes; n++) {
+        const onnx_node *node = &graph->nodes[n];
+        for (uint32_t i = 0; i < node->n_in; i++)
+            if (may_be_trained(node->op, i) && !onnx_names_put(im->env, known, node->in[i], READ_AS_WEIGHT))
+                return EBB_NO_MEMORY;
+        for (uint32_t k = 0; k < node->n_attributes; k++)
+            if (node->attributes[k].branch && look_at(im, node->attributes[k].branch, known) != EBB_OK)
+                return EBB_NO_MEMORY;
+    }
+    return EBB_OK;
+}
+
 static ebb_status look(onnx_import *im, onnx_names *known) {
     const onnx_file *file = im->file;
-    for (uint32_t n = 0; n < file->graph.n_nodes; n++)
-        for (uint32_t i = 0; i < file->graph.nodes[n].n_read; i++)
-            if (may_be_trained(file->graph.nodes[n].op, i) &&
-                !onnx_names_put(im->env, known, file->graph.nodes[n].in[i], READ_AS_WEIGHT))
-                return EBB_NO_MEMORY;
+    if (look_at(im, &file->graph, known) != EBB_OK) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < file->n_said; i++)
         if (!onnx_names_put(im->env, known, file->said[i].name,
                             file->said[i].trained ? SAID_TRAINED

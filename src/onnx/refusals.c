@@ -16,6 +16,7 @@ const char *onnx_why_not(const char *op) {
     static const struct {
         const char *part, *why; /* part: what the op's name has; of a whole name between blanks */
     } rows[] = {
+        {" ReverseSequence ", "no op of Ebb does this"},
         {"Sequence", "sequences of tensors are not read: export the model with tensors alone"},
         {"Optional", "optional values are not read: export the model with tensors alone"},
         {" LSTM GRU RNN ", "recurrent ops are not read: export the loop over time unrolled"},

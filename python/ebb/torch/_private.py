@@ -69,12 +69,16 @@ def is_compiled(node):
 
 
 def keeps_tensors(node):
-    """Whether a node of autograd keeps a tensor of more than one element until it has run."""
+    """Whether a node of autograd keeps a tensor of more than one element until it has run, or what hooks have made of one. Nothing is unpacked:
+    a checkpoint's hook would compute it again."""
+    if not node.next_functions:
+        return False
     try:
-        kept = [getattr(node, name) for name in dir(node) if name.startswith("_saved_") or name == "saved_tensors"]
+        kept = tree_leaves([getattr(node, name) for name in dir(node) if name.startswith("_raw_saved_")])
+        return any(saved.unpack_hook is not None or (isinstance(saved.data, torch.Tensor) and saved.data.numel() > 1) for saved in kept
+                   if saved is not None)
     except RuntimeError:  # it has run
         return False
-    return any(isinstance(t, torch.Tensor) and t.numel() > 1 for t in tree_leaves(kept))
 
 
 def limits(n):

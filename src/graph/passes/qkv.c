@@ -11,8 +11,9 @@
  *     %z, %lse = attention_bias %x3, %b
  *     %qkv.grad = attention_bias_grad %x3, %z, %lse, %dz, %b
  *
- * Nothing else may read x or what is between: then x lives where y did, and no peak grows. And b must not
- * have been updated when it is read. In 16 bits the sum is rounded: apart. */
+ * Nothing else may read x or what is between: then x lives where y did, and no peak grows. And b must be
+ * there anyway, not computed, and not have been updated when it is read. In 16 bits the sum is rounded:
+ * apart. */
 #include "graph/passes/passes.h"
 
 typedef struct joiner {
@@ -32,13 +33,15 @@ static bool attends(const ebb_node *node) {
     return node->op == &ebb_op_attention || node->op == &ebb_op_attention_grad;
 }
 
-/* Is it, or what it is a view of, still what it was when node n runs? */
+/* Is it, or what it is a view of, there anyway, and still what it was when node n runs? What is computed
+ * would have to live until then. */
 static bool lasts(const joiner *j, ebb_id value, ebb_id n) {
     const ebb_graph *old = j->rw.old;
     for (;;) {
         if (j->updated[value] < n) return false; /* EBB_NONE is the largest */
         const ebb_id maker = old->values[value].producer;
-        if (maker == EBB_NONE || !old->nodes[maker].op->view) return true;
+        if (maker == EBB_NONE) return true;
+        if (!old->nodes[maker].op->view) return false;
         value = old->nodes[maker].in[0];
     }
 }

@@ -94,9 +94,14 @@ static void bn_stats(onnx_out *o) {
 /* The mean over rows of -log(softmax), at the label's place or, where labels are smoothed, also of the mean
  * over all classes. */
 static void softmax_xent(onnx_out *o) {
-    const ebb_dtype dtype = onnx_out_type(o, 0, onnx_out_node(o)->in[0])->dtype;
+    ebb_dtype dtype = onnx_out_type(o, 0, onnx_out_node(o)->in[0])->dtype;
     const double smooth = onnx_out_attr(o, 0, EBB_XENT_SMOOTH)->f;
     const char *axes = onnx_known_ints(o, (const int64_t[]){1}, 1), *x = onnx_arg(o, 0);
+    if (ebb_dtype_low(dtype)) { /* the loss is f32 */
+        dtype = EBB_F32;
+        onnx_set_int(o, "to", onnx_dtype_code(EBB_F32));
+        x = onnx_make1(o, "Cast", "wide", x);
+    }
     onnx_set_int(o, "axis", 1);
     const char *log = onnx_make1(o, "LogSoftmax", "log", x);
     const char *labels = onnx_make2(o, "Unsqueeze", "labels", onnx_arg(o, 1), axes);

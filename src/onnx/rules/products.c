@@ -88,12 +88,13 @@ static void col2im(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     block b[2];
-    int64_t n_axes = 0;
+    int64_t n_axes = 0, windows;
     if (!onnx_stopped(im)) (void)onnx_fixed(im, 1, &n_axes);
     if (onnx_stopped(im) || !block_read(im, (uint32_t)n_axes, b)) return;
     const int64_t area = b[0].kernel * b[1].kernel, channels = shape.rank == 3 ? shape.dim[0][1] / area : 0;
     if (channels < 1 || channels * area != shape.dim[0][1] || shape.dim[1][1] != shape.dim[0][1] ||
-        b[0].n * b[1].n != shape.dim[0][2] || shape.dim[1][2] != shape.dim[0][2]) {
+        !ebb_mul_i64(b[0].n, b[1].n, &windows) || windows != shape.dim[0][2] ||
+        shape.dim[1][2] != shape.dim[0][2]) {
         onnx_refuse(im, "columns that are not those of %lld x %lld windows of %lld places",
                     (long long)b[0].n, (long long)b[1].n, (long long)area);
         return;

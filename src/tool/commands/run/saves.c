@@ -166,7 +166,8 @@ static int make_file(const char *folder, const char *name) {
 #else
     (void)folder;
 #endif
-    const int named = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    (void)unlink(name); /* what a run that was killed here has left */
+    const int named = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (named >= 0) (void)unlink(name);
     return named;
 }
