@@ -70,8 +70,8 @@ ebb_status data_check_labels(const ebb_data *d) {
 
 /* ---- the split ---- */
 
-/* Of a class, rounded down: none that trains at all is held out whole. 0.29 * 100 is just below 29, which
- * is meant: by less than one part in 2^50 more, which no number of pictures makes one of. */
+/* Of a class, rounded down: none that trains at all is held out whole. In doubles 0.29 * 100 is just
+ * below 29: one part in 2^50 more makes up for that, and is too little to add a picture. */
 static int64_t held_out_of(uint32_t n, double share) {
     return (int64_t)((double)n * share * (1 + 0x1p-50));
 }
@@ -82,7 +82,9 @@ static void note_classes(const ebb_data *d, const uint32_t *seen, double share) 
     for (uint32_t c = 0; c < d->n_classes; c++) n += seen[c] > 0 && held_out_of(seen[c], share) == 0;
     if (n > 0 && share > 0)
         ebb_log(d->env, EBB_LOG_WARN,
-                "%s: nothing of %u of %u classes is held out: a share of %g of so few pictures is none",
+                "%s: nothing of %u of %u classes is held out, as %g of their pictures is less than one: "
+                "hold out a larger "
+                "share, or add pictures",
                 d->path, n, d->n_classes, share);
 }
 

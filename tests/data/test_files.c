@@ -123,7 +123,10 @@ Test(records, a_share_is_rounded_down_in_each_class_and_classes_left_out_are_tol
         {0.29, {100, 100, 50}, 29 + 29 + 14, ""}, /* 0.29 * 100 < 29 in doubles */
         {0.57, {100, 10, 2}, 57 + 5 + 1, ""},
         {0.2, {5, 10, 9}, 1 + 2 + 1, ""},
-        {0.2, {5, 4, 1}, 1, "nothing of 2 of 3 classes is held out: a share of 0.2"},
+        {0.2,
+         {5, 4, 1},
+         1,
+         "nothing of 2 of 3 classes is held out, as 0.2 of their pictures is less than one"},
         {0.9, {10, 10, 1}, 9 + 9, "nothing of 1 of 3 classes"},
         {0, {1, 1, 1}, 0, ""},
         {1, {100, 7, 1}, 108, ""},

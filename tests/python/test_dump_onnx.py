@@ -11,26 +11,12 @@ import ebb.functional as F
 import ebb.module as M
 from ebb import random, tensor
 from ebb.jit import trace
+from test_dump import Net, random as normal
 
 try:
     import onnxruntime
 except ImportError:
     onnxruntime = None
-
-
-def normal(*shape):
-    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-
-
-class Net(M.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv, self.bn, self.fc = M.Conv2d(3, 8, 3, padding=1), M.BatchNorm2d(8), M.Linear(8, 5)
-
-    def forward(self, x):
-        x = F.relu(self.bn(self.conv(x))) * 0.5 + np.ones((1, 8, 1, 1), np.float32)
-        return self.fc(F.flatten(F.adaptive_avg_pool2d(x, 1), 1))
-
 
 
 class Onnx(unittest.TestCase):

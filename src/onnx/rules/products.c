@@ -4,8 +4,7 @@
 #include "onnx/import.h"
 #include "onnx/rules/windows.h"
 
-/* b[o] to every channel; its own shape may have ones around it. */
-static uint32_t with_bias(onnx_import *im, uint32_t y, uint32_t operand) {
+uint32_t onnx_with_bias(onnx_import *im, uint32_t y, uint32_t operand) {
     return onnx_has(im, operand) ? onnx_op(im, "bias", (uint32_t[]){y, onnx_in(im, operand)}, 2, NULL) : y;
 }
 
@@ -34,7 +33,7 @@ static void conv(onnx_import *im) {
     uint32_t y = onnx_op(im, back ? "conv2d_transpose" : "conv2d", in, 2, attributes);
     for (uint32_t d = 0; d < 2 && back; d++)
         y = onnx_pad(im, y, 2 + d, w.pad[d] - w.before[d], w.pad[d] - w.after[d], 0);
-    onnx_give(im, 0, onnx_window_narrow(im, with_bias(im, y, 2), &w));
+    onnx_give(im, 0, onnx_window_narrow(im, onnx_with_bias(im, y, 2), &w));
 }
 
 /* ---- Col2Im: columns of the windows' places are added up where they lie ---- */

@@ -149,7 +149,6 @@ uint32_t onnx_volume_conv(onnx_import *im, uint32_t x, uint32_t weights) {
                    (long long)plane.stride[0], (long long)plane.stride[1], (long long)plane.pad[0],
                    (long long)plane.pad[1], (long long)plane.dilation[0], (long long)plane.dilation[1],
                    (long long)onnx_attr_int(im, "group", 1));
-    uint32_t y = onnx_op(im, "conv2d", in, 2, attributes);
-    if (onnx_has(im, 2)) y = onnx_op2(im, "bias", y, onnx_in(im, 2));
+    const uint32_t y = onnx_with_bias(im, onnx_op(im, "conv2d", in, 2, attributes), 2);
     return onnx_permute(im, parted(im, y, 0, n), (const uint32_t[]){0, 2, 1, 3, 4}, 5);
 }

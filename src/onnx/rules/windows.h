@@ -29,6 +29,8 @@ uint32_t onnx_pool(onnx_import *im, uint32_t x, onnx_window *w, bool max, bool c
 bool onnx_is_volume(onnx_import *im, uint32_t x);
 uint32_t onnx_volume_pool(onnx_import *im, uint32_t x, bool max, bool counted);
 uint32_t onnx_volume_conv(onnx_import *im, uint32_t x, uint32_t weights); /* and operand 2, its bias */
+/* The operand, where there is one, added to every channel of y. */
+uint32_t onnx_with_bias(onnx_import *im, uint32_t y, uint32_t operand);
 
 /* weights: NULL for pools, whose kernel is an attribute. back: for ConvTranspose. false: refused. */
 bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bool back, onnx_window *out);

@@ -68,8 +68,8 @@ static R exp_near(emit *e, R r) {
     return fadd(e, r, fmul(e, fmul(e, r, r), p));
 }
 
-/* 2^n exp(r), in two factors, for 2^n alone may be beyond all floats: the first has half of n + 256,
- * rounded down, as its exponent's bits and one, the second the rest. */
+/* 2^n exp(r). 2^n alone may be beyond all floats, so it is two factors: 2^(h - 128) and 2^(n + 128 - h),
+ * where h is half of n + 256, rounded down. */
 static R exp_of(emit *e, reduced v, R r) {
     const R over = whole_plus(e, v.biased, 256 - NEAR), half = emit_2(e, EMIT_SHR, over, emit_int(e, 1));
     const R first = power_of_2(e, whole_plus(e, half, UINT32_MAX));
