@@ -114,11 +114,10 @@ static ebb_status rearrange(joint *j, const ebb_arrangement *a, const ebb_member
 /* One cycle; *best is another arrangement when it gained. */
 static ebb_status run_cycle(joint *j, ebb_arrangement **best, bool *gained) {
     ebb_selector *c = j->selector;
-    /* Where nobody asked for an effort, a cycle that gained next to nothing is the last. */
     const ebb_search *s = &(*best)->search;
-    const bool counts = c->by_default && c->request.method == EBB_METHOD_BUDGET;
-    const int64_t before_ns = s->members[0].best.time_ns;
-    const int64_t least_gain_ns = counts ? s->space->base_time_ns / EBB_CLOSE_PART : INT64_MIN / 2;
+    const bool least = c->request.method == EBB_METHOD_LEAST;
+    const ebb_worth before = s->members[0].best;
+    const int64_t whole = least ? before.peak_bytes : s->space->base_time_ns;
     const ebb_member *found;
     uint8_t *genes;
     *gained = false;
@@ -138,7 +137,10 @@ static ebb_status run_cycle(joint *j, ebb_arrangement **best, bool *gained) {
         c->other = next;
         *best = &c->other;
     }
-    *gained = better && before_ns - (*best)->search.members[0].best.time_ns > least_gain_ns;
+    /* Where nobody asked for an effort, a cycle that gained next to nothing is the last. */
+    const ebb_worth *now = &(*best)->search.members[0].best;
+    const int64_t gain = least ? before.peak_bytes - now->peak_bytes : before.time_ns - now->time_ns;
+    *gained = better && (!c->by_default || gain > whole / EBB_CLOSE_PART);
     return status != EBB_OK ? status : ended;
 }
 

@@ -99,8 +99,13 @@ static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer
  * there is one that is good enough. */
 static ebb_status pack_better(ebb_study *study, ebb_answer *last, ebb_answer *best, bool *done) {
     *done = false;
-    if (study->hint.fits_or_not || study->hurried) return EBB_OK;
+    if (study->hurried) return EBB_OK;
     ebb_status status = offer_others(study, last, best);
+    if (study->hint
+            .fits_or_not) { /* any that fits will do, and a packing at length takes as long as a search */
+        *done = best->plan != NULL;
+        return status;
+    }
     *done = best->plan && best->plan->time_ns - last->plan->time_ns <= study->base_time_ns / NEAR_TIME_PART;
     if (status != EBB_OK || *done) return status;
     status = pack_at_length(study, last);

@@ -86,12 +86,16 @@ static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t
 }
 
 /* again: from a better answer, with which a size that failed before may fit; where a search takes its time,
- * half way to that size is tried, and no more if that fails. */
+ * half way to that size is tried, or, if that is as near as is asked for, on by small steps, and no more
+ * once one fails. */
 static ebb_status climb(ebb_fitter *f, bool cheap, bool again) {
     int64_t low = f->best_size, high = EBB_FIT_MAX_SIZE, step = 1 + low / STEP_PART;
     const int64_t resolution = cheap ? 1 : 1 + low / FINE_PART;
     const uint32_t max_failures = cheap ? UINT32_MAX : again ? 1 : MAX_FAILURES;
-    if (again && !cheap && f->failed_size > low) high = f->failed_size;
+    if (again && !cheap) {
+        if (f->failed_size > low + resolution) high = f->failed_size;
+        step = resolution;
+    }
     ebb_status status = EBB_OK;
     f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
     f->climbs = true;
@@ -140,9 +144,10 @@ ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start) {
     if (status != EBB_OK) return status;
     const bool cheap = f->search_work <= EBB_FIT_CHEAP_WORK;
     f->fits_or_not = !cheap;
+    const int64_t squeezed = f->best_size;
     status = climb(f, cheap, false);
     if (status == EBB_OK) status = settle(f, cheap);
-    if (status != EBB_OK || f->best.n_candidates == 0)
+    if (status != EBB_OK || (f->best_size == squeezed && f->best.n_candidates == 0))
         return status; /* no search does better than the squeeze */
     const int64_t settled = f->best_size;
     status = climb(f, cheap, true);
