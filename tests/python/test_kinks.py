@@ -68,6 +68,31 @@ class Kinks(unittest.TestCase):
                 outer.backward(slope.sum())
             self.assertEqual(w.grad.tolist(), wanted)
 
+    def mixed(self, bases, powers, base_first):
+        """The slope by one operand of the slope by the other."""
+        a, b = (Parameter(np.array(x, np.float32)) for x in (bases, powers))
+        first, second = (a, b) if base_first else (b, a)
+        outer, inner = GradManager().attach(second), GradManager().attach(first)
+        with outer:
+            with inner:
+                inner.backward((a**b).sum())
+            outer.backward(first.grad.sum())
+        return second.grad.numpy()
+
+    def test_powers_of_nearly_zero(self):
+        a, b = [2, 0.5, 3, 1e-3, 2], [0, 0, 0, 0, 1.5]
+        wanted = [1 / x if y == 0 else x ** (y - 1) * (1 + y * np.log(x)) for x, y in zip(a, b)]
+        for base_first in (False, True):
+            np.testing.assert_allclose(self.mixed(a, b, base_first), wanted, rtol=1e-6)
+            self.assertEqual(self.mixed([0, 0], [0, 2], base_first).tolist(), [0, 0])
+        self.check(lambda a, b: (a**b).sum(), [0], [-1], [[-np.inf], [-np.inf]])
+        for dtype, tiny in (("float32", 1e-40), ("float16", 1e-6), ("float16", 2e-5), ("bfloat16", 1e-39)):
+            base, power = (Parameter(tensor(x, dtype=dtype)) for x in ([tiny, 0], [0, 0]))
+            gm = GradManager().attach([base, power])
+            with gm:
+                gm.backward((base**power).sum())
+            self.assertEqual(base.grad.tolist(), [0, 0])
+
     def test_remainders_have_the_sign_of_the_divisor(self):
         a, b = np.array([5, -5, 5, -5, 6, -6, 0]), np.array([3, 3, -3, -3, 3, 3, -3])
         for dtype in ("float32", "int32"):

@@ -20,6 +20,8 @@ def io_rows():
     for command in (["run"], ["plan"], ["tune", "--budget", "1GB"], ["inspect"]):
         yield Case(f"a plan in place of a model, {command[0]}", [*command, "p.json"], BAD_INPUT, rf"p\.json is a plan, which .* read: give {command[0]} the model",
                    files={"p.json": '{"schema": "ebb.plan/1"}'})
+    for what, document in (("names a plan", '{"schema": "ebb.graph/1", "name": "ebb.plan/1"}'), ("is of another schema", '{"schema": "ebb.plans/1"}')):
+        yield Case(f"a document that {what} and is none", ["plan", "p.json"], BAD_INPUT, r"^ebb: p\.json(?!.* is a plan)", files={"p.json": document})
     yield Case("an ONNX file without its name", ["plan", "m"], BAD_INPUT, r"m:1:1: a control byte: .*FILE\.onnx", files={"m": b"\x08\x08"})
     yield Case("a plan that is not there", ["verify", "nowhere.json"], IO, r"nowhere\.json: No such file")
     yield Case("an output folder that is not there", ["plan", "m.ebb", "-o", "{d}/no/out.json"], IO, r"No such file",

@@ -109,9 +109,28 @@ def sweep_rows():
     ])
 
 
+ATTENDED = """ebb 1
+graph q
+%x = input f32[60,8]
+%labels = input i32[60]
+%w = param f32[24,8] init=uniform
+%b = param f32[24]
+%y = linear %x, %w
+%sum = bias %y, %b
+%qkv = reshape %sum shape=[2,30,24]
+%a, %lse = attention %qkv heads=2
+%rows = reshape %a shape=[60,8]
+%loss = softmax_xent %rows, %labels
+loss %loss
+"""
+
+
 def pin_rows():
     """Values to keep and to drop."""
-    return usage([
+    keep = ["plan", "q.ebb", "-o", OUT, "--budget", "1GB", "--keep", "sum"]
+    yield Case("a value to keep that was fused", keep, USAGE, r"has no value %sum in the end: .*\(--no-fuse\)", files={"q.ebb": ATTENDED})
+    yield Case("the same unfused", [*keep, "--no-fuse"], 0, r"", files={"q.ebb": ATTENDED})
+    yield from usage([
         ("keep without a budget", [*PLAN, "--keep", "h1"], r"keep or drop \(h1\) are chosen within a budget"),
         ("drop without a budget (run)", ["run", "m.ebb", "--device", "ref", "--drop", "h*"], r"\(h\*\) are chosen within"),
         ("drop with MegEngine's method", [*PLAN, "--method", "megengine", "--drop", "h1"], r"\(h1\) are chosen within"),

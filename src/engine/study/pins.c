@@ -43,9 +43,11 @@ static ebb_status pin_name(ebb_env *env, const ebb_pgraph *graph, const char *na
         if (!why) status = pin_value(env, graph, id, pin, pins);
     }
     if (status != EBB_OK || any) return status;
-    return ebb_fail(env, EBB_USAGE, "graph %s has no value %s%.200s%s", graph->name,
-                    pattern ? "like " : "%", name,
-                    passed_over ? " that can be dropped and made again" : "");
+    return ebb_fail(
+        env, EBB_USAGE, "graph %s has no value %s%.200s%s", graph->name, pattern ? "like " : "%", name,
+        passed_over ? " that can be dropped and made again"
+                    : " in the end: --dump=query shows those that it has; ops that were fused store "
+                      "nothing between them (--no-fuse)");
 }
 
 /* The results of one op are kept together, and a view holds what it is a view of. */

@@ -57,25 +57,42 @@ EBB_BINARY(mod, 8, NUMBERS, .grad = mod_grad);
 
 /* ---- pow ------------------------------------------------------------------------------------------ */
 
-/* da = dy * b * a^(b - 1), of which the power is of 0 instead where b is 0: a^-1 is infinite at 0.
- * db = dy * y * log(a), and 0 where a is 0, which no b > 0 changes. */
+/* The least number of a dtype whose reciprocal is finite. */
+static double least_normal(ebb_rewriter *rw, ebb_id x) {
+    return ebb_builder_type(ebb_rw_builder(rw), x)->dtype == EBB_F16 ? 0x1p-14 : 0x1p-126;
+}
+
+static ebb_id chosen_by(ebb_rewriter *rw, ebb_id condition, ebb_id a, ebb_id b) {
+    return ebb_rw_emit(rw, &ebb_op_where, (const ebb_id[]){condition, a, b}, 3, NULL)[0];
+}
+
+/* b * a^(b - 1), and 0 where b is 0: from there on it grows by 1 / a, so the power stays in the product,
+ * except where it is infinite or a is 0. */
+static ebb_id pow_slope_of_base(ebb_rewriter *rw, ebb_id a, ebb_id b) {
+    const ebb_id zero = ebb_emit_number(rw, b, 0), one = ebb_emit_number(rw, a, 1);
+    const ebb_id tiny = ebb_emit_2(rw, &ebb_op_less, ebb_emit_1(rw, &ebb_op_abs, a),
+                                   ebb_emit_number(rw, a, least_normal(rw, a)));
+    const ebb_id flat = ebb_emit_2(rw, &ebb_op_logical_and, tiny, ebb_emit_2(rw, &ebb_op_equal, b, zero));
+    const ebb_id power =
+        ebb_emit_2(rw, &ebb_op_pow, chosen_by(rw, flat, one, a), ebb_emit_rescale(rw, b, 1, -1));
+    return chosen_by(rw, flat, zero, ebb_emit_2(rw, &ebb_op_mul, power, b));
+}
+
+/* y * log(a), and 0 where a is 0, which no b from 0 on changes. */
+static ebb_id pow_slope_of_power(ebb_rewriter *rw, ebb_id a, ebb_id b, ebb_id y) {
+    const ebb_id zero = ebb_emit_number(rw, a, 0), one = ebb_emit_number(rw, a, 1);
+    const ebb_id flat = ebb_emit_2(rw, &ebb_op_logical_and, ebb_emit_2(rw, &ebb_op_equal, a, zero),
+                                   ebb_emit_2(rw, &ebb_op_less_equal, zero, b));
+    return ebb_emit_2(rw, &ebb_op_mul, y, ebb_emit_1(rw, &ebb_op_log, chosen_by(rw, flat, one, a)));
+}
+
 static void pow_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
-    if (ebb_grad_wants(rw, node, 0)) {
-        const ebb_id zero = ebb_emit_number(rw, b, 0), one = ebb_emit_number(rw, b, 1);
-        const ebb_id chosen[] = {ebb_emit_2(rw, &ebb_op_equal, b, zero), one, b};
-        const ebb_id safe = ebb_rw_emit(rw, &ebb_op_where, chosen, 3, NULL)[0];
-        const ebb_id less = ebb_emit_2(rw, &ebb_op_pow, a, ebb_emit_rescale(rw, safe, 1, -1));
-        const ebb_id slope = ebb_emit_2(rw, &ebb_op_mul, less, b);
-        ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], slope));
-    }
+    if (ebb_grad_wants(rw, node, 0))
+        ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], pow_slope_of_base(rw, a, b)));
     if (!ebb_grad_wants(rw, node, 1)) return;
-    const ebb_id slope =
-        ebb_emit_2(rw, &ebb_op_mul, ebb_rw_value(rw, node->out[0]), ebb_emit_1(rw, &ebb_op_log, a));
-    const ebb_id zero = ebb_emit_number(rw, a, 0);
-    const ebb_id chosen[] = {ebb_emit_2(rw, &ebb_op_equal, a, zero), zero, slope};
-    const ebb_id safe = ebb_rw_emit(rw, &ebb_op_where, chosen, 3, NULL)[0];
-    ebb_grad_give(rw, node, 1, ebb_emit_2(rw, &ebb_op_mul, dout[0], safe));
+    const ebb_id slope = pow_slope_of_power(rw, a, b, ebb_rw_value(rw, node->out[0]));
+    ebb_grad_give(rw, node, 1, ebb_emit_2(rw, &ebb_op_mul, dout[0], slope));
 }
 EBB_BINARY(pow, 40, REALS, .grad = pow_grad);
 

@@ -27,7 +27,8 @@ static void print_commands(void) {
         printf("  %-8s %-8s %s\n", command->name, operands, command->summary);
     }
     printf("\n  ebb help COMMAND shows a command's flags; ebb --version, the version.\n\n"
-           "MODEL is a text model (*.ebb), a planning graph (JSON), or - for standard input.\n"
+           "MODEL is a text (*.ebb), an ONNX file (*.onnx), a planning graph (JSON), or - for standard "
+           "input.\n"
            "exit codes: 0 ok, 1 does not fit or does not hold, 2 usage, 3 bad input, 4 out of memory, 5 "
            "device,\n"
            "            6 internal fault, 7 input/output, 130 interrupted\n");

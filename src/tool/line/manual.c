@@ -112,7 +112,8 @@ static void page_of_all(void) {
            ".SH DESCRIPTION\n"
            "Plans which tensors of a training step are kept and which are computed again, and where every "
            "byte lives.\n"
-           "A\n.I MODEL\nis a text model (*.ebb), a planning graph (JSON), or \\- for standard input.\n"
+           "A\n.I MODEL\nis a text (*.ebb), an ONNX file (*.onnx), a planning graph (JSON), or \\- for "
+           "standard input.\n"
            "Data goes to standard output, everything else to standard error.\n"
            ".SH COMMANDS\n");
     for (size_t i = 0; i < TOOL_N_COMMANDS; i++) {

@@ -1,4 +1,5 @@
 /* model: the operand MODEL, a text, a planning graph, or an ONNX file by its name's end. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tool/options/options.h"
@@ -17,10 +18,24 @@ ebb_status tool_plan_read(tool *t, const char *path, ebb_plan **out) {
                      t->command->name);
 }
 
-/* What is no model may be a plan, as its schema says, which is what the reader names. */
+/* Whether the JSON there says that it is a plan, by its schema, which stands at its start. */
+static bool says_plan(const char *path) {
+    static const char key[] = "\"schema\"", plan[] = "\"ebb.plan/";
+    char head[4096];
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    const size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
+    head[n] = '\0';
+    if (file) (void)fclose(file);
+    const char *at = strstr(head, key);
+    if (!at) return false;
+    at += strlen(key);
+    at += strspn(at, " \t\r\n:");
+    return strncmp(at, plan, strlen(plan)) == 0;
+}
+
 static ebb_status open_text(tool *t, ebb_model **out) {
     const ebb_status status = ebb_model_open(t->env, t->args.operand, out);
-    if (status != EBB_BAD_INPUT || !strstr(ebb_env_error(t->env), "schema \"ebb.plan/")) return status;
+    if (status != EBB_BAD_INPUT || !says_plan(t->args.operand)) return status;
     return tool_fail(t, status,
                      "%.300s is a plan, which report, verify and diff read: give %s the model that was "
                      "planned, and the flags that it was planned with",
