@@ -18,6 +18,7 @@ enum {
     ONNX_MAX_ATTRIBUTES = 1 << 18, /* of all nodes */
     ONNX_MAX_NUMBERS = 1 << 20,    /* in attributes' lists, and short ones in tensors' lists, in total */
     ONNX_MAX_NAME_BYTES = 1024,
+    ONNX_MAX_TEXTS = 6, /* that are read of a list: the activations of a recurrent op */
     ONNX_MAX_DEPTH = 8, /* of branches in branches */
     ONNX_MAX_RANK = EBB_MAX_RANK
 };
@@ -62,7 +63,8 @@ typedef struct onnx_attribute {
     const char *s; /* NULL: none */
     const int64_t *ints;
     const double *floats;
-    uint32_t n_ints, n_floats;
+    const char *const *texts; /* at most ONNX_MAX_TEXTS */
+    uint32_t n_ints, n_floats, n_texts;
     const onnx_tensor *tensor; /* NULL: none */
     onnx_wire graph;           /* at NULL: none */
     const onnx_graph *branch;  /* it, of an If */

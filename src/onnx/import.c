@@ -94,7 +94,8 @@ static const onnx_rule *find_rule(const onnx_node *node) {
         onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms,  onnx_rules_shapes,
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
         onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations,
-        onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples, onnx_rules_draws};
+        onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples, onnx_rules_draws,
+        onnx_rules_cells};
     const onnx_rule *rule = NULL;
     if (strcmp(node->domain, "ai.onnx.ml") == 0) return find_in(onnx_rules_learners, node->op);
     if (node->domain[0] && strcmp(node->domain, "ai.onnx") != 0) return NULL;

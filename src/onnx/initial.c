@@ -132,6 +132,7 @@ static bool is_weight(const onnx_import *im, uint32_t i, const onnx_value *v) {
                                       "PRelu"};
     if (strcmp(op, "MatMul") == 0) return true;
     if (strcmp(op, "Gather") == 0) return i == 0;
+    if (onnx_is_in(op, (const char *const[]){"LSTM", "GRU", "RNN", NULL})) return i > 0 && i < 4;
     if (strstr(op, "Normalization") && v->kind == ONNX_FOLDED && onnx_is_uniform(v)) return false;
     for (size_t k = 0; k < EBB_COUNT(ops); k++)
         if (strcmp(op, ops[k]) == 0) return i > 0;

@@ -32,6 +32,15 @@ static void push_floats(onnx_attribute *a, const onnx_field *field, double *list
     }
 }
 
+static ebb_status push_text(onnx_file *file, onnx_attribute *a, const onnx_wire *bytes) {
+    if (a->n_texts == ONNX_MAX_TEXTS) return EBB_OK;
+    const char **texts = (const char **)a->texts;
+    if (!texts) texts = EBB_NEW(&file->arena, const char *, ONNX_MAX_TEXTS);
+    if (!texts) return EBB_NO_MEMORY;
+    a->texts = texts;
+    return onnx_text(file, bytes, &texts[a->n_texts++]);
+}
+
 static ebb_status attribute_field(onnx_file *file, const onnx_field *field, onnx_attribute *a,
                                   int64_t *ints, double *floats) {
     switch (field->number) {
@@ -64,6 +73,8 @@ static ebb_status attribute_field(onnx_file *file, const onnx_field *field, onnx
         return EBB_OK;
     case 8:
         return field->type == 0 || field->type == 2 ? push_ints(file, a, field, ints) : EBB_OK;
+    case 9:
+        return field->type == 2 ? push_text(file, a, &field->bytes) : EBB_OK;
     default:
         return EBB_OK;
     }

@@ -94,11 +94,22 @@ uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *pla
     return onnx_op(im, "take", (uint32_t[]){x, onnx_table(im, ONNX_INT64, &shape, places)}, 2, text);
 }
 
+/* More than a node has operands: by the square root of them, and these. */
+static uint32_t concat_many(onnx_import *im, const uint32_t *in, uint32_t n, uint32_t axis) {
+    uint32_t part[EBB_MAX_OPERANDS], n_parts = 0;
+    for (uint32_t i = 0; i < n && n_parts < EBB_MAX_OPERANDS; i += EBB_MAX_OPERANDS)
+        part[n_parts++] =
+            onnx_concat(im, in + i, n - i < EBB_MAX_OPERANDS ? n - i : EBB_MAX_OPERANDS, axis);
+    return onnx_concat(im, part, n_parts, axis);
+}
+
 uint32_t onnx_concat(onnx_import *im, const uint32_t *in, uint32_t n, uint32_t axis) {
+    enum { MOST = EBB_MAX_OPERANDS * EBB_MAX_OPERANDS };
     char text[32];
     if (n == 1) return in[0];
+    if (n > MOST) return onnx_refuse(im, "%u operands: at most %d", n, MOST), EBB_BUILD_NONE;
+    if (n > EBB_MAX_OPERANDS) return concat_many(im, in, n, axis);
     (void)snprintf(text, sizeof text, "axis=%u", axis);
-    if (n > 64) return onnx_refuse(im, "%u operands: at most 64", n), EBB_BUILD_NONE;
     return onnx_op(im, "concat", in, n, text);
 }
 

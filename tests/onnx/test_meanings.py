@@ -8,7 +8,19 @@ from written import beside, constant, failures, graph, model, node, number, port
 HALF, FOURS = tensor("half", [], [0.5], floats=True), tensor("fours", [4, 4], [float(i) for i in range(16)], floats=True)
 NORMS = [node("BatchNormalization", ["x", "one", "zero", "zero", "one"], "a"), node("BatchNormalization", ["a", "one", "zero", "zero", "one"], "y")]
 PLAIN = [tensor("one", [4], [1.0] * 4, floats=True), tensor("zero", [4], [0.0] * 4, floats=True)]
+WEIGHTS = [tensor("w", [1, 2, 4], [0.5] * 8, floats=True), tensor("r", [1, 2, 2], [0.5] * 4, floats=True)]
+LOOP = [node("Transpose", ["x"], "t", perm=[1, 0, 2]), node("RNN", ["t", "w", "r", "", "", "h"], "all last"), node("Squeeze", ["last"], "y", axes=[0])]
+
+
+def loop(*h):
+    """Over three steps of two samples, from the state h."""
+    return graph(LOOP, [*WEIGHTS, tensor("h", [1, 2, 2], h, floats=True)], [port("x", [2, 3, 4])], [port("y", [2, 2])], opset=11)
+
+
 ROWS = [
+    ("a state of zeros for the file's batch", loop(0.0, 0.0, 0.0, 0.0), "input f32[N,3,4]"),
+    ("a state of zeros is no param", loop(0.0, 0.0, 0.0, 0.0), " = constant f32[N,2] fill=0"),
+    ("a state of its own for each sample", loop(0.0, 1.0, 2.0, 3.0), "input f32[2,3,4]"),
     ("a number beside x", model([node("Mul", ["x", "val_1"], "y")], [tensor("val_1", [], [0.5], floats=True)], ["N", 4], ["N", 4]), "%y = rescale %x times=0.5"),
     ("a parameter of one number", model([node("Mul", ["x", "gate.half"], "y")], [tensor("gate.half", [], [0.5], floats=True)], ["N", 4], ["N", 4]), "%gate.half = param f32[]"),
     ("statistics of their own", model(NORMS, PLAIN, ["N", 4], ["N", 4]), "%a = batch_norm %x, %one, %zero, %zero.1, %one.1"),

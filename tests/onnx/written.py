@@ -43,6 +43,8 @@ def attribute(name, value):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, list) and value and isinstance(value[0], float):
         return field(1, name) + b"".join(varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + field(20, 6)
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return field(1, name) + b"".join(field(9, v) for v in value) + field(20, 8)
     if isinstance(value, list):
         return field(1, name) + b"".join(field(8, v) for v in value) + field(20, 7)
     if isinstance(value, bytes):  # a tensor

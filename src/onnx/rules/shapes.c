@@ -129,12 +129,11 @@ static uint32_t joined(onnx_import *im, uint32_t i, uint32_t axis, const onnx_sh
 }
 
 static void concat(onnx_import *im) {
-    uint32_t in[64];
     const uint32_t n = im->node->n_in;
-    if (n < 1 || n > 64) {
-        onnx_refuse(im, "%u operands: at most 64", n);
-        return;
-    }
+    uint32_t *in = EBB_NEW(im->arena, uint32_t, n);
+    if (!in) im->fatal = true, im->status = EBB_NO_MEMORY;
+    if (n < 1) onnx_refuse(im, "no operands");
+    if (onnx_stopped(im)) return;
     onnx_shape shape = {.rank = 0};
     for (uint32_t i = 0; i < n; i++) {
         const onnx_value *v = onnx_operand(im, i);
