@@ -1,6 +1,10 @@
-/* branch: an If whose condition is known is the branch that it chooses: that one's nodes stand in its
- * place, and its outputs are the If's results. What the other one reads is made, too, where the file has
- * it, as it was not known yet which of them would be taken. */
+/* branch: ops with graphs of their own. An If whose condition is known is the branch that it chooses: that
+ * one's nodes stand in its place, and its outputs are the If's results. What the other one reads is made,
+ * too, where the file has it, as it was not known yet which of them would be taken. Loops: loops.c.
+ *
+ * The names in such a graph are its own: they are hidden at its end, so that others may have them. */
+#include <stdio.h>
+
 #include "onnx/stages.h"
 
 static const onnx_graph *chosen(onnx_import *im) {
@@ -21,6 +25,8 @@ static const onnx_graph *chosen(onnx_import *im) {
     return onnx_stopped(im) ? NULL : branch;
 }
 
+/* ---- the names of a graph ---- */
+
 static void want(onnx_import *im, const char *name) {
     if (onnx_names_find(&im->wanted, name) != EBB_NONE ||
         onnx_names_put(im->env, &im->wanted, name, ONNX_MAY_BE_PLACE))
@@ -29,40 +35,121 @@ static void want(onnx_import *im, const char *name) {
     im->status = EBB_NO_MEMORY;
 }
 
-static void add_tensors(onnx_import *im, const onnx_graph *branch) {
-    for (uint32_t i = 0; i < branch->n_tensors && !im->fatal; i++) {
-        const onnx_tensor *t = &branch->tensors[i];
-        const bool number = t->rank == 0 && t->bytes && !onnx_is_whole(t->type);
-        if (!onnx_add_tensor(im, t, number ? ONNX_IS_NUMBER : ONNX_IS_ANY)) im->fatal = true;
+/* The place of a value that is there once, however often its graph is made: by what the file has for it. */
+static uint32_t place_of(onnx_import *im, const void *what) {
+    char key[32];
+    (void)snprintf(key, sizeof key, "%p", what);
+    return onnx_names_find(&im->once, key);
+}
+
+static void keep_place(onnx_import *im, const void *what, const char *name) {
+    char key[32];
+    (void)snprintf(key, sizeof key, "%p", what);
+    const char *kept = ebb_arena_text(im->arena, key);
+    const uint32_t at = onnx_names_find(&im->by_name, name);
+    if (at == EBB_NONE || (kept && onnx_names_put(im->env, &im->once, kept, at))) return;
+    im->fatal = true;
+    im->status = EBB_NO_MEMORY;
+}
+
+void onnx_bind(onnx_import *im, const char *name, uint32_t at) {
+    if (onnx_names_find(&im->by_name, name) != EBB_NONE)
+        onnx_refuse(im, "%.80s is there already", name);
+    else if (!onnx_names_put(im->env, &im->by_name, name, at))
+        im->fatal = true, im->status = EBB_NO_MEMORY;
+}
+
+static void make_tensor(onnx_import *im, const onnx_tensor *t) {
+    const uint32_t at = place_of(im, t);
+    if (at != EBB_NONE)
+        onnx_bind(im, t->name, at);
+    else if (onnx_add_tensor(im, t, onnx_meaning_of(im, t)))
+        keep_place(im, t, t->name);
+    else
+        im->fatal = true;
+}
+
+static void make_constant(onnx_import *im, const onnx_node *node) {
+    const uint32_t at = place_of(im, node);
+    if (at != EBB_NONE)
+        onnx_bind(im, node->out[0], at);
+    else
+        onnx_make_node(im, node);
+    if (at == EBB_NONE && !im->fatal) keep_place(im, node, node->out[0]);
+}
+
+void onnx_body_make(onnx_import *im, const onnx_graph *body) {
+    for (uint32_t i = 0; i < body->n_nodes && !im->fatal; i++)
+        for (uint32_t k = 0; k < body->nodes[i].n_read; k++) want(im, body->nodes[i].in[k]);
+    for (uint32_t k = 0; k < body->n_outputs && !im->fatal; k++) want(im, body->outputs[k].name);
+    for (uint32_t i = 0; i < body->n_tensors && !onnx_stopped(im); i++) make_tensor(im, &body->tensors[i]);
+    for (uint32_t i = 0; i < body->n_nodes && !onnx_stopped(im); i++) {
+        const onnx_node *node = &body->nodes[i];
+        const bool constant = strcmp(node->op, "Constant") == 0 && node->n_out == 1;
+        (constant ? make_constant : onnx_make_node)(im, node);
     }
 }
 
-void onnx_branch_take(onnx_import *im) {
+void onnx_name_hide(onnx_import *im, const char *name, size_t first) {
+    const uint32_t at = onnx_names_find(&im->by_name, name);
+    /* After a refusal it may be another's, which was there before. */
+    if (at == EBB_NONE || ((im->n_refused > 0 || onnx_stopped(im)) && at < first)) return;
+    if (!onnx_names_put(im->env, &im->by_name, name, EBB_NONE))
+        im->fatal = true, im->status = EBB_NO_MEMORY;
+}
+
+void onnx_body_end(onnx_import *im, const onnx_graph *body, size_t first) {
+    for (uint32_t i = 0; i < body->n_tensors; i++) onnx_name_hide(im, body->tensors[i].name, first);
+    for (uint32_t i = 0; i < body->n_nodes; i++)
+        for (uint32_t k = 0; k < body->nodes[i].n_out; k++)
+            onnx_name_hide(im, body->nodes[i].out[k], first);
+}
+
+/* ---- If ---- */
+
+/* Output k of the branch by the name of result k. */
+static void give_as(onnx_import *im, const onnx_node *node, const onnx_graph *branch, uint32_t k,
+                    onnx_node *same) {
+    const char **name = EBB_NEW(im->arena, const char *, 1);
+    if (!name) {
+        im->fatal = true;
+        im->status = EBB_NO_MEMORY;
+        return;
+    }
+    *name = branch->outputs[k].name;
+    *same = (onnx_node){.name = node->name,
+                        .op = "Identity",
+                        .domain = "",
+                        .in = name,
+                        .out = node->out + k,
+                        .n_in = 1,
+                        .n_out = 1,
+                        .n_read = 1};
+    if (node->out[k][0] != '\0') onnx_make_node(im, same);
+}
+
+static void take_branch(onnx_import *im) {
     const onnx_node *node = im->node;
     const onnx_graph *branch = chosen(im);
+    const size_t first = im->values.n;
     if (!branch) return;
-    for (uint32_t i = 0; i < branch->n_nodes; i++)
-        for (uint32_t k = 0; k < branch->nodes[i].n_read; k++) want(im, branch->nodes[i].in[k]);
-    for (uint32_t k = 0; k < branch->n_outputs; k++) want(im, branch->outputs[k].name);
-    add_tensors(im, branch);
-    for (uint32_t i = 0; i < branch->n_nodes && !im->fatal; i++) onnx_make_node(im, &branch->nodes[i]);
     onnx_node *same = EBB_NEW(im->arena, onnx_node, node->n_out);
     if (!same) im->fatal = true, im->status = EBB_NO_MEMORY;
-    for (uint32_t k = 0; k < node->n_out && !im->fatal; k++) {
-        const char **name = EBB_NEW(im->arena, const char *, 1);
-        if (name) *name = branch->outputs[k].name;
-        same[k] = (onnx_node){.name = node->name,
-                              .op = "Identity",
-                              .domain = "",
-                              .in = name,
-                              .out = node->out + k,
-                              .n_in = 1,
-                              .n_out = 1,
-                              .n_read = 1};
-        if (!name)
-            im->fatal = true, im->status = EBB_NO_MEMORY;
-        else if (node->out[k][0] != '\0')
-            onnx_make_node(im, &same[k]);
-    }
+    onnx_body_make(im, branch);
+    for (uint32_t k = 0; k < node->n_out && !im->fatal; k++) give_as(im, node, branch, k, &same[k]);
+    onnx_body_end(im, branch, first);
     im->node = node;
+}
+
+bool onnx_graphs_take(onnx_import *im) {
+    static const onnx_rule rules[] = {
+        {"If", take_branch}, {"Loop", onnx_loop_take}, {"Scan", onnx_scan_take}, {NULL, NULL}};
+    const onnx_rule *rule = rules;
+    while (rule->op && strcmp(rule->op, im->node->op) != 0) rule++;
+    if (!rule->op) return false;
+    const bool loop = strcmp(rule->op, "If") != 0;
+    if (loop) onnx_unroll_begin(im);
+    rule->make(im);
+    if (loop) onnx_unroll_end(im);
+    return true;
 }

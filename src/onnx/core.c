@@ -68,6 +68,8 @@ void onnx_import_end(onnx_import *im) {
     onnx_names_end(im->env, &im->taken);
     onnx_names_end(im->env, &im->wanted);
     onnx_names_end(im->env, &im->reached);
+    onnx_names_end(im->env, &im->read_as);
+    onnx_names_end(im->env, &im->once);
 }
 
 /* ---- refusals ---- */
@@ -247,6 +249,8 @@ static void put(onnx_import *im, uint32_t k, onnx_value value) {
     if (!onnx_wants(im, k) || onnx_stopped(im)) return;
     value.name = im->node->out[k];
     value.maker = im->node;
+    const bool is_same = strcmp(im->node->op, "Identity") == 0 && im->node->n_in == 1;
+    value.same = is_same ? onnx_names_find(&im->by_name, im->node->in[0]) : EBB_NONE;
     value.of_batch = value.kind == ONNX_FOLDED && of_batch(im, &value);
     if (onnx_names_find(&im->by_name, value.name) != EBB_NONE)
         onnx_refuse(im, "its result %.100s is there already", value.name);

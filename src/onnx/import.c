@@ -11,6 +11,7 @@ static bool add(onnx_import *im, onnx_value value) {
         im->status = onnx_damaged(im->file, "a name that is defined twice");
         return false;
     }
+    value.same = EBB_NONE;
     im->status = EBB_NO_MEMORY;
     if (!EBB_PUSH(im->env, &im->values, value) ||
         !onnx_names_put(im->env, &im->by_name, value.name, (uint32_t)im->values.n - 1))
@@ -36,10 +37,11 @@ bool onnx_add_tensor(onnx_import *im, const onnx_tensor *t, onnx_meaning meaning
 }
 
 static ebb_status add_tensors(onnx_import *im) {
-    onnx_meaning *meaning;
-    ebb_status status = onnx_numbers_find(im, &meaning);
-    for (uint32_t i = 0; status == EBB_OK && i < im->file->graph.n_tensors; i++)
-        if (!onnx_add_tensor(im, &im->file->graph.tensors[i], meaning[i])) status = im->status;
+    ebb_status status = onnx_numbers_find(im);
+    for (uint32_t i = 0; status == EBB_OK && i < im->file->graph.n_tensors; i++) {
+        const onnx_tensor *t = &im->file->graph.tensors[i];
+        if (!onnx_add_tensor(im, t, onnx_meaning_of(im, t))) status = im->status;
+    }
     return status;
 }
 
@@ -112,8 +114,8 @@ static void make_node(onnx_import *im) {
     for (uint32_t i = 0; i < node->n_attributes; i++) graphs |= node->attributes[i].has_graph;
     if (!own && !rule)
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
-    else if (strcmp(node->op, "If") == 0)
-        onnx_branch_take(im);
+    else if (own && onnx_graphs_take(im))
+        return;
     else if (own && onnx_why_not(node->op))
         onnx_refuse(im, "%s", onnx_why_not(node->op));
     else if (graphs)

@@ -43,6 +43,7 @@ typedef struct onnx_value {
     const onnx_tensor *tensor; /* INITIAL */
     bool buffer;               /* likewise: the file says that it is none of the parameters */
     const onnx_node *maker;
+    uint32_t same; /* of an Identity: the place of what it reads; EBB_NONE: of another op */
     bool of_batch; /* FOLDED: the batch has a say in its numbers, though they be the same for both sizes */
 } onnx_value;
 
@@ -84,8 +85,11 @@ typedef struct onnx_import {
     EBB_ARRAY(onnx_samples) samples; /* likewise */
     EBB_ARRAY(onnx_value) values;
     EBB_ARRAY(onnx_initial) initial;
-    onnx_names by_name, taken, wanted; /* wanted: names that live nodes and outputs read, and how */
-    onnx_names reached;                /* what is computed from inputs' elements, once it was asked for */
+    onnx_names by_name;       /* places in values; EBB_NONE: hidden, as its graph is at its end */
+    onnx_names taken, wanted; /* wanted: names that live nodes and outputs read, and how */
+    onnx_names once;          /* branch.c: by what a graph in a node has, places in values */
+    onnx_names read_as;       /* numbers.c */
+    onnx_names reached;       /* what is computed from inputs' elements, once it was asked for */
     bool has_reached;
     const onnx_node *node;
     const onnx_node *head; /* the function at the first output, for the loss: loss.c */
@@ -96,6 +100,11 @@ typedef struct onnx_import {
     EBB_ARRAY(onnx_refusal) refused;
     uint32_t n_refused;
     int64_t n_folded;
+    struct {
+        size_t n_nodes, n_ops, n_bytes; /* of loops so far: nodes of their rounds, ops, text */
+        size_t first, begin; /* of the outermost loop: the number of its first op; where its text begins */
+        uint32_t depth;      /* loops in loops */
+    } unrolled;
 } onnx_import;
 
 /* ---- core.c: for ops. After a refusal they do nothing and return EBB_BUILD_NONE, 0 or empty values.
@@ -257,5 +266,18 @@ bool onnx_samples_find(onnx_import *im, uint32_t x, onnx_shape *out, uint32_t op
 void onnx_samples_guess(onnx_import *im, uint32_t id);
 /* Its loss is of classes along this axis: no place of the samples' axis, if that is a guess. */
 void onnx_samples_settle(onnx_import *im, uint32_t id, uint32_t axis);
+
+/* ---- rules/recurrent.c: for loops ---- */
+
+/* Each of the n places along an axis, without it. By halves: the gradient of a part is as large as what it
+ * is a part of. And all of them along a new axis; their own numbers are lost. */
+void onnx_apart(onnx_import *im, uint32_t x, uint32_t axis, int64_t n, uint32_t *out);
+uint32_t onnx_together(onnx_import *im, uint32_t *part, int64_t n, uint32_t axis);
+
+/* Around a loop that is unrolled; more: after a round, of so many nodes. Refuses what is too much for a
+ * file of any size. */
+void onnx_unroll_begin(onnx_import *im);
+bool onnx_unroll_more(onnx_import *im, uint32_t n_nodes);
+void onnx_unroll_end(onnx_import *im);
 
 #endif

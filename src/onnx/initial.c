@@ -149,8 +149,7 @@ static bool is_trained(const onnx_import *im, uint32_t i, const onnx_value *v) {
 
 /* What an operand is by other names. */
 static const onnx_value *origin(const onnx_import *im, const onnx_value *v) {
-    while (v->kind == ONNX_GRAPH && v->maker && strcmp(v->maker->op, "Identity") == 0)
-        v = &im->values.at[onnx_names_find(&im->by_name, v->maker->in[0])];
+    while (v->kind == ONNX_GRAPH && v->same != EBB_NONE) v = &im->values.at[v->same];
     return v;
 }
 

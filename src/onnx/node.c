@@ -136,12 +136,14 @@ static ebb_status node_field(onnx_file *file, const onnx_field *field, onnx_node
     }
 }
 
-/* ---- the branches of an If ---- */
+/* ---- graphs in a node: the branches of an If, the body of a loop ---- */
 
 /* Appends to a node's names what a branch reads that it does not make. */
 static ebb_status add_captured(onnx_file *file, const onnx_graph *branch, onnx_names *known,
                                onnx_node *out) {
     bool there = true;
+    for (uint32_t i = 0; i < branch->n_inputs && there; i++)
+        there = onnx_names_put(file->env, known, branch->inputs[i].name, 0);
     for (uint32_t i = 0; i < branch->n_tensors && there; i++)
         there = onnx_names_put(file->env, known, branch->tensors[i].name, 0);
     for (uint32_t i = 0; i < branch->n_nodes && there; i++)
@@ -193,7 +195,7 @@ ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out) {
     onnx_wire look = wire;
     onnx_field field;
     bool more;
-    uint32_t n[8] = {0};
+    uint32_t n[8] = {0}, g = 0;
     *out = (onnx_node){.name = "", .op = "", .domain = ""};
     for (;;) {
         if (!onnx_wire_next(&look, &field, &more)) return onnx_damaged(file, "a node");
@@ -215,5 +217,7 @@ ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node *out) {
         if (status != EBB_OK) return status;
     }
     out->n_read = out->n_in;
-    return strcmp(out->op, "If") == 0 ? read_branches(file, attributes, out) : EBB_OK;
+    static const char *const with_graphs[] = {"If", "Loop", "Scan", NULL};
+    while (with_graphs[g] && strcmp(with_graphs[g], out->op) != 0) g++;
+    return with_graphs[g] ? read_branches(file, attributes, out) : EBB_OK;
 }

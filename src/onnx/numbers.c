@@ -115,15 +115,11 @@ static bool is_number(const onnx_file *file, const onnx_names *known, const onnx
     return !strchr(t->name, '.') && is_made_name(t->name);
 }
 
-ebb_status onnx_numbers_find(onnx_import *im, onnx_meaning **out) {
-    const onnx_file *file = im->file;
-    onnx_names known = {.n = 0};
-    onnx_meaning *is = *out = EBB_NEW(im->arena, onnx_meaning, file->graph.n_tensors);
-    const ebb_status status = is ? look(im, &known) : EBB_NO_MEMORY;
-    for (uint32_t i = 0; status == EBB_OK && i < file->graph.n_tensors; i++)
-        is[i] = is_number(file, &known, &file->graph.tensors[i])                     ? ONNX_IS_NUMBER
-                : onnx_names_find(&known, file->graph.tensors[i].name) == SAID_FIXED ? ONNX_IS_BUFFER
-                                                                                     : ONNX_IS_ANY;
-    onnx_names_end(im->env, &known);
-    return status;
+ebb_status onnx_numbers_find(onnx_import *im) {
+    return look(im, &im->read_as);
+}
+
+onnx_meaning onnx_meaning_of(const onnx_import *im, const onnx_tensor *t) {
+    if (is_number(im->file, &im->read_as, t)) return ONNX_IS_NUMBER;
+    return onnx_names_find(&im->read_as, t->name) == SAID_FIXED ? ONNX_IS_BUFFER : ONNX_IS_ANY;
 }

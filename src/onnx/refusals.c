@@ -19,7 +19,6 @@ const char *onnx_why_not(const char *op) {
         {" ReverseSequence ", "no op of Ebb does this"},
         {"Sequence", "sequences of tensors are not read: export the model with tensors alone"},
         {"Optional", "optional values are not read: export the model with tensors alone"},
-        {" Loop Scan ", "loops are not read: export them unrolled"},
         {"uantizeLinear", "quantized ops are not read: export the model in floats"},
         {"QLinear", "quantized ops are not read: export the model in floats"},
         {" ConvInteger MatMulInteger ", "quantized ops are not read: export the model in floats"},

@@ -28,17 +28,29 @@ void onnx_loss_add(onnx_import *im, uint32_t output);
 
 /* What a tensor of the file is: a number, which is folded, and no parameter; a buffer, as the file says. */
 typedef enum onnx_meaning { ONNX_IS_ANY, ONNX_IS_NUMBER, ONNX_IS_BUFFER } onnx_meaning;
-/* Finds what each is. In the file's arena. */
-EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im, onnx_meaning **out);
+/* Finds how the file's names are read, and what it says of them. */
+EBB_CHECKED ebb_status onnx_numbers_find(onnx_import *im);
 
-/* ---- import.c, branch.c ---- */
+/* What a tensor is, of the graph or of one in it. Requires: onnx_numbers_find. */
+onnx_meaning onnx_meaning_of(const onnx_import *im, const onnx_tensor *tensor);
+
+/* ---- import.c, branch.c, loops.c ---- */
 
 /* Adds a tensor of the file. false: im->status says why. */
 bool onnx_add_tensor(onnx_import *im, const onnx_tensor *tensor, onnx_meaning meaning);
 /* Makes a node, or notes why not. */
 void onnx_make_node(onnx_import *im, const onnx_node *node);
-/* The node, an If, is the branch that its condition chooses. */
-void onnx_branch_take(onnx_import *im);
+/* Makes a node that has graphs of its own, an If, a Loop or a Scan; false: it is none. */
+bool onnx_graphs_take(onnx_import *im);
+void onnx_loop_take(onnx_import *im);
+void onnx_scan_take(onnx_import *im);
+/* Makes the tensors and nodes of a graph in a node; its tensors and constants are the same each time. */
+void onnx_body_make(onnx_import *im, const onnx_graph *body);
+/* Hides its names, after a refusal only those of values from place `first` on. */
+void onnx_body_end(onnx_import *im, const onnx_graph *body, size_t first);
+void onnx_name_hide(onnx_import *im, const char *name, size_t first);
+/* The name means the value at a place. Refuses a name that is there. */
+void onnx_bind(onnx_import *im, const char *name, uint32_t at);
 
 /* ---- dims.c ---- */
 

@@ -28,6 +28,7 @@ def deep(n):
 
 
 W, FEW = tensor("w", [3, 3], [float(i) for i in range(9)], floats=True), tensor("k", [], [0.25], floats=True)
+FEW_MADE = tensor("val_1", [], [0.25], floats=True)
 ROWS = [
     ("the first branch", one(YES, [choice(NEG, RELU)]), "%t = neg %x\noutput %t"),
     ("the second branch", one(NO, [choice(NEG, RELU)]), "%e = relu %x\noutput %e"),
@@ -36,7 +37,12 @@ ROWS = [
     ("what is known by a size: left", model([*SIZE, choice(branch([node("Squeeze", ["x", "one"], "t")], ["t"]), branch([node("Identity", ["x"], "e")], ["e"])), node("Neg", ["y"], "z")],
                                             [number("one", 1)], ["N", 3], ["N", 3]), "%y = stop_gradient %x\noutput %y"),
     ("weights of a branch", one(YES, [choice(branch([node("MatMul", ["x", "w"], "m"), node("Mul", ["m", "k"], "t")], ["t"], [W, FEW]), RELU)]), "%w = param f32[3,3]"),
-    ("a number of a branch", one(YES, [choice(branch([node("Mul", ["x", "k"], "t")], ["t"], [FEW]), RELU)]), "%t = rescale %x times=0.25"),
+    ("a number of a branch", one(YES, [choice(branch([node("Mul", ["x", "val_1"], "t")], ["t"], [FEW_MADE]), RELU)]), "%t = rescale %x times=0.25"),
+    ("a parameter of a branch", one(YES, [choice(branch([node("Mul", ["x", "k"], "t")], ["t"], [FEW]), RELU)]), "%k = param f32[]"),
+    ("names alike in two", one(YES, [choice(NEG, RELU, out="z"), choice(branch([node("Exp", ["z"], "t")], ["t"]), RELU)]), "%t = neg %x\n%t.1 = exp %t\noutput %t.1"),
+    ("weights alike in two", one(YES, [choice(branch([node("MatMul", ["x", "w"], "t")], ["t"], [W]), RELU, out="z"), choice(branch([node("MatMul", ["z", "w"], "t")], ["t"], [W]), RELU)]), "%w.1 = param f32[3,3]"),
+    ("a name of a branch behind it", one(YES, [choice(NEG, RELU, out="z"), node("Exp", ["z"], "t"), node("Abs", ["t"], "y")]), "%t = neg %x\n%t.1 = exp %t\n%y = abs %t.1"),
+    ("what a branch gives on, behind a name that is alike", one(YES, [choice(branch([], ["w"]), RELU, out="v"), choice(branch([node("Neg", ["x"], "t")], ["t"]), RELU, out="z"), node("Identity", ["v"], "u"), node("MatMul", ["z", "u"], "y")], more=[W]), "%w = param f32[3,3]"),
     ("what a branch reads from outside", one(YES, [node("Exp", ["x"], "h"), choice(branch([node("Mul", ["h", "half"], "m"), node("Add", ["m", "x"], "t")], ["t"]), RELU)], more=[HALF]), "%t = add %m, %x\noutput %t"),
     ("a number that a branch chooses from outside", one(YES, [node("Greater", ["x", "half"], "g"), choice(branch([node("Where", ["g", "x", "k"], "t")], ["t"]), RELU)], more=[HALF, FEW]),
      "%k = constant f32[] fill=0.25"),
@@ -59,14 +65,14 @@ ROWS = [
     ("a branch without results", one(YES, [choice(branch([node("Neg", ["x"], "t")], []), RELU)]), "!y (If): its branch is missing"),
     ("a branch with inputs", one(YES, [choice(branch([node("Neg", ["x"], "t")], ["t"], inputs=["i"]), RELU)]), "!y (If): its branch is missing, has inputs"),
     ("no branch", one(YES, [node("If", ["b"], "y")]), "!y (If): its branch is missing"),
-    ("a node of a branch that is refused", one(YES, [choice(branch([node("Scan", ["x"], "t")], ["t"]), RELU)]), "!1 node cannot be imported; t (Scan): loops are not read: export them unrolled"),
+    ("a node of a branch that is refused", one(YES, [choice(branch([node("Scan", ["x"], "t")], ["t"]), RELU)]), "!1 node cannot be imported; t (Scan): num_scan_inputs 0 of 1 operands, opset 17"),
     ("a branch that reads what comes later", one(YES, [choice(branch([node("Neg", ["later"], "t")], ["t"]), RELU, out="z"), node("Exp", ["x"], "later"), node("Add", ["z", "later"], "y")]),
      "!z (If): operand later is not defined before it"),
     ("a name that is there twice", one(YES, [node("Exp", ["x"], "t"), choice(NEG, RELU, out="z"), node("Add", ["z", "t"], "y")]), "!t (Neg): its result t is there already"),
     ("a tensor that is there twice", one(YES, [choice(branch([node("MatMul", ["x", "w"], "t")], ["t"], [W]), RELU, out="z"), node("MatMul", ["z", "w"], "y")], more=[W]), "!a name that is defined twice"),
     ("branches eight deep", one(YES, [choice(deep(7), RELU)]), "neg %x"),
     ("branches nine deep", one(YES, [choice(deep(8), RELU)]), "!branches that are nested more than 8 deep"),
-    ("a loop", model([node("Loop", ["x"], "y", body=NEG)], [], ["N", 3], ["N", 3]), "!y (Loop): loops are not read: export them unrolled"),
+    ("a loop", model([node("Loop", ["x"], "y", body=NEG)], [], ["N", 3], ["N", 3]), "!y (Loop): its number of rounds is computed from data"),
 ]
 
 ROWS.extend((f"no {op}", model([node(op, ["x"], "y")], [], ["N", 3], ["N", 3]), f"!y ({op}): {why}") for op, why in (

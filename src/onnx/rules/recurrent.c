@@ -15,15 +15,22 @@ static bool is_nothing(onnx_import *im, uint32_t i) {
            onnx_tensor_at(v->tensor, 0) == 0;
 }
 
-/* Part `at` of axis 0, [n,...], without that axis. */
-static uint32_t part_of(onnx_import *im, uint32_t x, int64_t at) {
+/* x, which has one place along the axis, without it. */
+static uint32_t without(onnx_import *im, uint32_t x, uint32_t axis) {
     onnx_shape shape = onnx_shape_of(im, x);
-    if (onnx_stopped(im) || shape.rank < 1) return EBB_BUILD_NONE;
-    if (shape.dim[0][0] > 1) x = onnx_slice(im, x, 0, (int64_t[]){at, at}, (int64_t[]){1, 1});
+    if (onnx_stopped(im) || axis >= shape.rank) return EBB_BUILD_NONE;
     shape.rank--;
     for (uint32_t k = 0; k < 2; k++)
-        for (uint32_t d = 0; d < shape.rank; d++) shape.dim[k][d] = shape.dim[k][d + 1];
+        for (uint32_t d = axis; d < shape.rank; d++) shape.dim[k][d] = shape.dim[k][d + 1];
     return onnx_reshape(im, x, &shape);
+}
+
+/* Part `at` of the first axis, without it. */
+static uint32_t part_of(onnx_import *im, uint32_t x, int64_t at) {
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im) || shape.rank < 1) return EBB_BUILD_NONE;
+    if (shape.dim[0][0] > 1) x = onnx_slice(im, x, 0, (int64_t[]){at, at}, (int64_t[]){1, 1});
+    return without(im, x, 0);
 }
 
 /* x as one part of an axis at `axis`. */
@@ -44,16 +51,42 @@ uint32_t onnx_gates(onnx_import *im, uint32_t x, const onnx_loop *l, int64_t fir
     return onnx_slice(im, x, axis, (int64_t[]){at, at}, (int64_t[]){n * l->size, n * l->size});
 }
 
-/* Each step of [n,...]. By halves: the gradient of a part is as large as what it is a part of. */
-static void steps_of(onnx_import *im, uint32_t x, int64_t n, uint32_t *out) {
-    if (n == 1) {
-        *out = part_of(im, x, 0);
-        return;
-    }
-    const int64_t half = n / 2;
-    steps_of(im, onnx_slice(im, x, 0, (int64_t[]){0, 0}, (int64_t[]){half, half}), half, out);
-    steps_of(im, onnx_slice(im, x, 0, (int64_t[]){half, half}, (int64_t[]){n - half, n - half}), n - half,
-             out + half);
+void onnx_apart(onnx_import *im, uint32_t x, uint32_t axis, int64_t n, uint32_t *out) {
+    if (n == 1) *out = without(im, x, axis);
+    if (n < 2 || onnx_stopped(im)) return;
+    const int64_t half = n / 2, rest = n - half;
+    onnx_apart(im, onnx_slice(im, x, axis, (int64_t[]){0, 0}, (int64_t[]){half, half}), axis, half, out);
+    onnx_apart(im, onnx_slice(im, x, axis, (int64_t[]){half, half}, (int64_t[]){rest, rest}), axis, rest,
+               out + half);
+}
+
+uint32_t onnx_together(onnx_import *im, uint32_t *part, int64_t n, uint32_t axis) {
+    for (int64_t i = 0; i < n; i++) part[i] = as_part(im, part[i], axis);
+    return n == 1 || onnx_stopped(im) ? part[0] : onnx_concat(im, part, (uint32_t)n, axis);
+}
+
+/* ---- how much it makes ---- */
+
+void onnx_unroll_begin(onnx_import *im) {
+    if (im->unrolled.depth++ > 0) return;
+    im->unrolled.first = im->id_name.n;
+    im->unrolled.begin = im->text.n;
+}
+
+bool onnx_unroll_more(onnx_import *im, uint32_t n_nodes) {
+    enum { NODES = 1 << 15, OPS = 20 << 10, BYTES = 4 << 20 };
+    im->unrolled.n_nodes += n_nodes;
+    if (im->unrolled.n_nodes > NODES || im->unrolled.n_ops + im->id_name.n - im->unrolled.first > OPS ||
+        im->unrolled.n_bytes + im->text.n - im->unrolled.begin > BYTES)
+        onnx_refuse(im, "loops of more than %d nodes, %d ops or %d bytes of text: take fewer steps", NODES,
+                    OPS, BYTES);
+    return !onnx_stopped(im);
+}
+
+void onnx_unroll_end(onnx_import *im) {
+    if (--im->unrolled.depth > 0) return;
+    im->unrolled.n_ops += im->id_name.n - im->unrolled.first;
+    im->unrolled.n_bytes += im->text.n - im->unrolled.begin;
 }
 
 /* ---- what it reads ---- */
@@ -87,7 +120,7 @@ static void read_steps(onnx_import *im, const onnx_loop *l, uint32_t d, uint32_t
     uint32_t y = onnx_op2(im, "linear", onnx_reshape(im, l->x, &rows), w);
     if (bias != EBB_BUILD_NONE) y = onnx_op2(im, "bias", y, bias);
     y = onnx_reshape(im, y, &all);
-    if (!onnx_stopped(im)) steps_of(im, y, l->n, steps);
+    if (!onnx_stopped(im)) onnx_apart(im, y, 0, l->n, steps);
 }
 
 static void read_cell(onnx_import *im, const onnx_loop *l, uint32_t d, onnx_cell *c) {
@@ -156,19 +189,13 @@ static bool read_loop(onnx_import *im, onnx_loop *l) {
     return !onnx_stopped(im);
 }
 
-/* [parts,...] of them. */
-static uint32_t together(onnx_import *im, uint32_t *part, int64_t n, uint32_t axis) {
-    for (int64_t i = 0; i < n; i++) part[i] = as_part(im, part[i], axis);
-    return n == 1 || onnx_stopped(im) ? part[0] : onnx_concat(im, part, (uint32_t)n, axis);
-}
-
 static void give(onnx_import *im, const onnx_loop *l, uint32_t k, uint32_t y) {
     if (l->batch_first && k == 0) y = onnx_permute(im, y, (const uint32_t[]){2, 0, 1, 3}, 4);
     if (l->batch_first && k > 0) y = onnx_permute(im, y, (const uint32_t[]){1, 0, 2}, 3);
     onnx_give(im, k, y);
 }
 
-void onnx_loop_make(onnx_import *im, onnx_loop *l) {
+static void make(onnx_import *im, onnx_loop *l) {
     uint32_t all[2], last[2], last_cell[2];
     if (!read_loop(im, l)) return;
     uint32_t *steps = EBB_NEW(im->arena, uint32_t, l->n);
@@ -179,7 +206,7 @@ void onnx_loop_make(onnx_import *im, onnx_loop *l) {
         read_cell(im, l, d, &c);
         if (l->begin && !onnx_stopped(im)) l->begin(im, l, &c);
         read_steps(im, l, d, c.w_bias, steps);
-        for (int64_t i = 0; i < l->n && !onnx_stopped(im); i++) {
+        for (int64_t i = 0; i < l->n && onnx_unroll_more(im, 1); i++) {
             const int64_t t = l->reversed || d == 1 ? l->n - 1 - i : i;
             l->step(im, l, &c, steps[t]);
             steps[t] = c.h;
@@ -187,10 +214,16 @@ void onnx_loop_make(onnx_import *im, onnx_loop *l) {
         if (onnx_stopped(im)) return;
         last[d] = c.h;
         last_cell[d] = c.c;
-        if (onnx_wants(im, 0)) all[d] = together(im, steps, l->n, 0);
+        if (onnx_wants(im, 0)) all[d] = onnx_together(im, steps, l->n, 0);
     }
     if (onnx_stopped(im)) return;
-    if (onnx_wants(im, 0)) give(im, l, 0, together(im, all, l->n_directions, 1));
-    if (onnx_wants(im, 1)) give(im, l, 1, together(im, last, l->n_directions, 0));
-    if (onnx_wants(im, 2) && l->has_cell) give(im, l, 2, together(im, last_cell, l->n_directions, 0));
+    if (onnx_wants(im, 0)) give(im, l, 0, onnx_together(im, all, l->n_directions, 1));
+    if (onnx_wants(im, 1)) give(im, l, 1, onnx_together(im, last, l->n_directions, 0));
+    if (onnx_wants(im, 2) && l->has_cell) give(im, l, 2, onnx_together(im, last_cell, l->n_directions, 0));
+}
+
+void onnx_loop_make(onnx_import *im, onnx_loop *l) {
+    onnx_unroll_begin(im);
+    make(im, l);
+    onnx_unroll_end(im);
 }
