@@ -21,6 +21,8 @@ ROWS = [
     ("a state of zeros for the file's batch", loop(0.0, 0.0, 0.0, 0.0), "input f32[N,3,4]"),
     ("a state of zeros is no param", loop(0.0, 0.0, 0.0, 0.0), " = constant f32[N,2] fill=0"),
     ("a state of its own for each sample", loop(0.0, 1.0, 2.0, 3.0), "input f32[2,3,4]"),
+    ("rows scattered by data", graph([node("ScatterND", ["fours", "i", "x"], "y")], [FOURS], [port("x", ["N", 4]), port("i", ["N", 1], 7)], [port("y", [4, 4])]),
+     "!y (ScatterND): its places are computed from data: they must be known"),
     ("a number beside x", model([node("Mul", ["x", "val_1"], "y")], [tensor("val_1", [], [0.5], floats=True)], ["N", 4], ["N", 4]), "%y = rescale %x times=0.5"),
     ("a parameter of one number", model([node("Mul", ["x", "gate.half"], "y")], [tensor("gate.half", [], [0.5], floats=True)], ["N", 4], ["N", 4]), "%gate.half = param f32[]"),
     ("statistics of their own", model(NORMS, PLAIN, ["N", 4], ["N", 4]), "%a = batch_norm %x, %one, %zero, %zero.1, %one.1"),

@@ -47,7 +47,14 @@ ROWS.extend((
 ))
 refused = lambda what, op, dims, why, known=(), **attributes: (*row(what, op, [(dims, [0.0])], [([1] * 5, [0])], known, **attributes)[:3], why)
 ROWS.extend((
-    refused("ConvTranspose over three axes", "ConvTranspose", [1, 1, 1, 1, 1], "a window over 3 axes", [([1] * 5, [1.0])]),
+    row("ConvTranspose over three axes, the first apart", "ConvTranspose", [([1, 1, 2, 1, 1], [1.0, 2.0])], [([1, 1, 5, 1, 1], [1.5, 10.5, 102.5, 20.5, 200.5])],
+        [([1, 1, 3, 1, 1], [1.0, 10.0, 100.0]), ([1], [0.5])], strides=[2, 1, 1]),
+    row("ConvTranspose over three axes, groups", "ConvTranspose", [([1, 2, 2, 1, 2], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])], [([1, 2, 3, 1, 2], [1, 2, 13, 24, 30, 40, 5, 6, -43, -52, -70, -80])],
+        [([2, 1, 2, 1, 1], [1.0, 10.0, 1.0, -10.0])], group=2),
+    row("ConvTranspose over three axes, pads and more", "ConvTranspose", [([1, 1, 2, 1, 2], [1.0, 2.0, 3.0, 4.0])], [([1, 1, 3, 1, 2], [10, 20, 3, 4, 30, 40])],
+        [([1, 1, 2, 1, 1], [1.0, 10.0])], strides=[2, 1, 1], pads=[1, 0, 0, 1, 0, 0], output_padding=[1, 0, 0]),
+    refused("ConvTranspose over three axes to a size", "ConvTranspose", [1, 1, 1, 1, 1], "auto_pad or output_shape over three axes: pads are read", [([1] * 5, [1.0])], output_shape=[2, 2, 2]),
+    refused("ConvTranspose over four axes", "ConvTranspose", [1] * 6, "a window over 4 axes", [([1] * 6, [1.0])]),
     refused("MaxPool over four axes", "MaxPool", [1] * 6, "a window over 4 axes", kernel_shape=[1] * 4),
     refused("a kernel of many places", "MaxPool", [1, 1, 1, 1, 1], "a kernel of 65 along the first of three axes", kernel_shape=[65, 1, 1], pads=[32, 0, 0, 32, 0, 0]),
     refused("a window larger than its volume", "AveragePool", [1, 1, 1, 1, 1], "a window larger than its volume", kernel_shape=[2, 1, 1]),

@@ -14,8 +14,8 @@ static void conv(onnx_import *im) {
     onnx_window w;
     uint32_t in[2] = {onnx_in(im, 0), onnx_in(im, 1)};
     const onnx_shape weights = onnx_shape_of(im, in[1]);
-    if (!back && onnx_is_volume(im, in[0])) {
-        onnx_give(im, 0, onnx_volume_conv(im, in[0], in[1]));
+    if (onnx_is_volume(im, in[0])) {
+        onnx_give(im, 0, (back ? onnx_volume_back : onnx_volume_conv)(im, in[0], in[1]));
         return;
     }
     if (!onnx_window_read(im, in[0], weights.rank > 2 ? &weights : NULL, back, &w)) return;
@@ -71,10 +71,8 @@ static bool block_read(onnx_import *im, uint32_t n_axes, block out[2]) {
     return true;
 }
 
-/* For each place of a window a weight of 1 at that place: [c*kh*kw,1,kh,kw]. */
-static uint32_t one_at_each(onnx_import *im, int64_t channels, const block b[2]) {
-    const int64_t area = b[0].kernel * b[1].kernel;
-    const int64_t dims[] = {channels * area, 1, b[0].kernel, b[1].kernel};
+uint32_t onnx_one_at_each(onnx_import *im, int64_t channels, int64_t rows, int64_t columns) {
+    const int64_t area = rows * columns, dims[] = {channels * area, 1, rows, columns};
     onnx_shape shape = {.rank = 4};
     for (uint32_t d = 0; d < 4; d++) shape.dim[0][d] = shape.dim[1][d] = dims[d];
     const int64_t count = onnx_count(&shape, 0);
@@ -110,7 +108,8 @@ static void col2im(onnx_import *im) {
     (void)snprintf(attributes, sizeof attributes, "stride=[%lld,%lld] dilation=[%lld,%lld] groups=%lld",
                    (long long)b[0].stride, (long long)b[1].stride, (long long)b[0].dilation,
                    (long long)b[1].dilation, (long long)channels);
-    const uint32_t in[2] = {onnx_reshape(im, x, &wide), one_at_each(im, channels, b)};
+    const uint32_t in[2] = {onnx_reshape(im, x, &wide),
+                            onnx_one_at_each(im, channels, b[0].kernel, b[1].kernel)};
     uint32_t y = onnx_op(im, "conv2d_transpose", in, 2, attributes);
     for (uint32_t d = 0; d < 2; d++)
         y = onnx_pad(im, y, 2 + d, -b[d].before, b[d].size + b[d].before - b[d].reach, 0);

@@ -178,6 +178,8 @@ static void scatter_nd(onnx_import *im) {
     const onnx_shape shape = onnx_shape_of(im, x), given = onnx_shape_of(im, updates);
     onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, more = rows, line = {.rank = 1};
     if (strcmp(onnx_attr_text(im, "reduction", "none"), "none") != 0) onnx_refuse(im, "a reduction");
+    if (places->kind == ONNX_GRAPH)
+        onnx_refuse(im, "its places are computed from data: they must be known");
     if (onnx_stopped(im)) return;
     const int64_t n_axes = places->shape.rank > 0 ? places->shape.dim[0][places->shape.rank - 1] : 0;
     if (n_axes < 1 || n_axes > shape.rank) {

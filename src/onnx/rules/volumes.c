@@ -1,5 +1,6 @@
 /* rules_volumes: windows over three axes, as windows over the last two: of a pool, after the places along
- * the first were joined; of a convolution, with these places among the channels. */
+ * the first were joined; of a convolution, with these places among the channels; transposed ones likewise.
+ */
 #include <float.h>
 #include <stdio.h>
 
@@ -151,4 +152,67 @@ uint32_t onnx_volume_conv(onnx_import *im, uint32_t x, uint32_t weights) {
                    (long long)onnx_attr_int(im, "group", 1));
     const uint32_t y = onnx_with_bias(im, onnx_op(im, "conv2d", in, 2, attributes), 2);
     return onnx_permute(im, parted(im, y, 0, n), (const uint32_t[]){0, 2, 1, 3, 4}, 5);
+}
+
+/* ---- transposed convolutions ---- */
+
+/* An axis: what is taken off the ends of all that its windows reach; below 0: zeros are added. pad: off
+ * both. */
+typedef struct back_axis {
+    int64_t kernel, stride, dilation, before, after, pad;
+} back_axis;
+
+static bool read_back(onnx_import *im, const int64_t *kernel, back_axis axis[3]) {
+    int64_t stride[3], dilation[3], pads[6], more[3];
+    const char *mode = onnx_attr_text(im, "auto_pad", "NOTSET");
+    if (strncmp(mode, "SAME_", 5) == 0 || onnx_attr(im, "output_shape"))
+        onnx_refuse(im, "auto_pad or output_shape over three axes: pads are read");
+    (void)onnx_attr_list(im, "strides", 3, 1, stride);
+    (void)onnx_attr_list(im, "dilations", 3, 1, dilation);
+    (void)onnx_attr_list(im, "pads", 6, 0, pads);
+    (void)onnx_attr_list(im, "output_padding", 3, 0, more);
+    for (uint32_t d = 0; d < 3; d++) {
+        const int64_t after = pads[3 + d] - more[d];
+        axis[d] = (back_axis){kernel[d], stride[d], dilation[d], pads[d], after, 0};
+        axis[d].pad = ebb_max_i64(0, ebb_min_i64(pads[d], after));
+        if (kernel[d] < 1 || kernel[d] > MOST_PLACES || stride[d] < 1 || dilation[d] < 1)
+            onnx_refuse(im, "a stride or dilation of 0, or a kernel of %lld over three axes",
+                        (long long)kernel[d]);
+    }
+    return !onnx_stopped(im);
+}
+
+/* conv2d_transpose along these two, x's last axes. */
+static uint32_t spread(onnx_import *im, uint32_t x, uint32_t weights, const back_axis axis[2],
+                       int64_t groups) {
+    char text[256];
+    (void)snprintf(text, sizeof text, "stride=[%lld,%lld] pad=[%lld,%lld] dilation=[%lld,%lld] groups=%lld",
+                   (long long)axis[0].stride, (long long)axis[1].stride, (long long)axis[0].pad,
+                   (long long)axis[1].pad, (long long)axis[0].dilation, (long long)axis[1].dilation,
+                   (long long)groups);
+    uint32_t y = onnx_op(im, "conv2d_transpose", (const uint32_t[]){x, weights}, 2, text);
+    for (uint32_t d = 0; d < 2; d++)
+        y = onnx_pad(im, y, 2 + d, axis[d].pad - axis[d].before, axis[d].pad - axis[d].after, 0);
+    return y;
+}
+
+/* Over the last two axes, with the places of the windows along the first among the channels; then along the
+ * first, where they are added up. */
+uint32_t onnx_volume_back(onnx_import *im, uint32_t x, uint32_t weights) {
+    const onnx_shape shape = onnx_shape_of(im, x), w = onnx_shape_of(im, weights);
+    const int64_t groups = onnx_attr_int(im, "group", 1);
+    back_axis axis[3];
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    if (w.rank != 5 || w.dim[0][0] != shape.dim[0][1] || groups < 1)
+        onnx_refuse(im, "weights of rank %u, of %lld channels, for a volume", w.rank,
+                    (long long)w.dim[0][0]);
+    if (onnx_stopped(im) || !read_back(im, w.dim[0] + 2, axis)) return EBB_BUILD_NONE;
+    const int64_t depth = shape.dim[0][DEPTH], channels = w.dim[0][1] * groups;
+    uint32_t y = joined(im, onnx_permute(im, x, (const uint32_t[]){0, 2, 1, 3, 4}, 5), 0);
+    y = parted(im, spread(im, y, joined(im, weights, 1), axis + 1, groups), 0, depth);
+    y = onnx_permute(im, y, (const uint32_t[]){0, 2, 1, 3, 4}, 5);
+    const int64_t columns = onnx_stopped(im) ? 1 : onnx_shape_of(im, y).dim[0][4];
+    const back_axis both[2] = {axis[0], {1, 1, 1, 0, 0, 0}};
+    y = spread(im, joined(im, y, 3), onnx_one_at_each(im, channels, axis[0].kernel, 1), both, channels);
+    return parted(im, onnx_with_bias(im, y, 2), 3, columns);
 }

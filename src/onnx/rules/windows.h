@@ -29,6 +29,9 @@ uint32_t onnx_pool(onnx_import *im, uint32_t x, onnx_window *w, bool max, bool c
 bool onnx_is_volume(onnx_import *im, uint32_t x);
 uint32_t onnx_volume_pool(onnx_import *im, uint32_t x, bool max, bool counted);
 uint32_t onnx_volume_conv(onnx_import *im, uint32_t x, uint32_t weights); /* and operand 2, its bias */
+uint32_t onnx_volume_back(onnx_import *im, uint32_t x, uint32_t weights); /* transposed */
+/* For each place of a window a weight of 1 at that place: [channels*rows*columns,1,rows,columns]. */
+uint32_t onnx_one_at_each(onnx_import *im, int64_t channels, int64_t rows, int64_t columns);
 /* The operand, where there is one, added to every channel of y. */
 uint32_t onnx_with_bias(onnx_import *im, uint32_t y, uint32_t operand);
 
