@@ -900,7 +900,9 @@ const gradient_row gradients[] = {
     {"mod: by its quotient", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = mod %a, %b", EBB_TRAIN,
      "floor_div mul rescale reshape"},
     {"pow: by its operands and its result", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = pow %a, %b",
-     EBB_TRAIN, "fill fill equal where rescale pow mul mul log mul fill equal where mul"},
+     EBB_TRAIN,
+     "fill fill fill abs less equal logical_and where rescale pow mul where mul fill fill equal less_equal "
+     "logical_and where log mul mul"},
     {"maximum: to the one that it takes", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = maximum %a, %b",
      EBB_TRAIN, "less fill where where"},
     {"minimum: only what is wanted", "%a = param f32[2,3]\n%b = input f32[2,3]\n%y = minimum %a, %b",

@@ -69,20 +69,22 @@ static ebb_id chosen_by(ebb_rewriter *rw, ebb_id condition, ebb_id a, ebb_id b) 
 /* b * a^(b - 1), and 0 where b is 0: from there on it grows by 1 / a, so the power stays in the product,
  * except where it is infinite or a is 0. */
 static ebb_id pow_slope_of_base(ebb_rewriter *rw, ebb_id a, ebb_id b) {
-    const ebb_id zero = ebb_emit_number(rw, b, 0), one = ebb_emit_number(rw, a, 1);
-    const ebb_id tiny = ebb_emit_2(rw, &ebb_op_less, ebb_emit_1(rw, &ebb_op_abs, a),
-                                   ebb_emit_number(rw, a, least_normal(rw, a)));
-    const ebb_id flat = ebb_emit_2(rw, &ebb_op_logical_and, tiny, ebb_emit_2(rw, &ebb_op_equal, b, zero));
-    const ebb_id power =
-        ebb_emit_2(rw, &ebb_op_pow, chosen_by(rw, flat, one, a), ebb_emit_rescale(rw, b, 1, -1));
+    const ebb_id zero = ebb_emit_number(rw, b, 0), one = ebb_emit_number(rw, a, 1),
+                 least = ebb_emit_number(rw, a, least_normal(rw, a));
+    const ebb_id is_tiny = ebb_emit_2(rw, &ebb_op_less, ebb_emit_1(rw, &ebb_op_abs, a), least),
+                 is_zero = ebb_emit_2(rw, &ebb_op_equal, b, zero),
+                 flat = ebb_emit_2(rw, &ebb_op_logical_and, is_tiny, is_zero);
+    const ebb_id base = chosen_by(rw, flat, one, a), less = ebb_emit_rescale(rw, b, 1, -1);
+    const ebb_id power = ebb_emit_2(rw, &ebb_op_pow, base, less);
     return chosen_by(rw, flat, zero, ebb_emit_2(rw, &ebb_op_mul, power, b));
 }
 
 /* y * log(a), and 0 where a is 0, which no b from 0 on changes. */
 static ebb_id pow_slope_of_power(ebb_rewriter *rw, ebb_id a, ebb_id b, ebb_id y) {
     const ebb_id zero = ebb_emit_number(rw, a, 0), one = ebb_emit_number(rw, a, 1);
-    const ebb_id flat = ebb_emit_2(rw, &ebb_op_logical_and, ebb_emit_2(rw, &ebb_op_equal, a, zero),
-                                   ebb_emit_2(rw, &ebb_op_less_equal, zero, b));
+    const ebb_id is_zero = ebb_emit_2(rw, &ebb_op_equal, a, zero),
+                 is_more = ebb_emit_2(rw, &ebb_op_less_equal, zero, b),
+                 flat = ebb_emit_2(rw, &ebb_op_logical_and, is_zero, is_more);
     return ebb_emit_2(rw, &ebb_op_mul, y, ebb_emit_1(rw, &ebb_op_log, chosen_by(rw, flat, one, a)));
 }
 

@@ -46,7 +46,8 @@ static void lstm_step(onnx_import *im, const onnx_loop *l, onnx_cell *c, uint32_
     const uint32_t gates = gates_of(im, c, x), in = lstm_gate(im, l, c, gates, INPUT, c->c),
                    forget = lstm_gate(im, l, c, gates, FORGET, c->c),
                    made = function(im, c, 1, onnx_gates(im, gates, l, NEW, 1));
-    c->c = onnx_op2(im, "add", onnx_op2(im, "mul", forget, c->c), onnx_op2(im, "mul", in, made));
+    const uint32_t kept = onnx_op2(im, "mul", forget, c->c);
+    c->c = onnx_op2(im, "add", kept, onnx_op2(im, "mul", in, made));
     const uint32_t out = lstm_gate(im, l, c, gates, OUTPUT, c->c);
     c->h = onnx_op2(im, "mul", out, function(im, c, 2, c->c));
 }
@@ -68,19 +69,18 @@ static uint32_t with_bias(onnx_import *im, uint32_t x, uint32_t bias) {
 }
 
 static uint32_t mixed(onnx_import *im, const onnx_cell *c, uint32_t update, uint32_t made) {
-    const uint32_t rest = onnx_rescale(im, update, -1, 1);
-    return onnx_op2(im, "add", onnx_op2(im, "mul", rest, made), onnx_op2(im, "mul", update, c->h));
+    const uint32_t rest = onnx_rescale(im, update, -1, 1), new = onnx_op2(im, "mul", rest, made);
+    return onnx_op2(im, "add", new, onnx_op2(im, "mul", update, c->h));
 }
 
 /* The reset gate is a factor of what the new gate reads of the state, after the product:
  * linear_before_reset. */
 static void gru_step_behind(onnx_import *im, const onnx_loop *l, onnx_cell *c, uint32_t x) {
-    const uint32_t of_state = with_bias(im, onnx_op2(im, "linear", c->h, c->r), c->r_bias);
-    const uint32_t both = function(
-        im, c, 0, onnx_op2(im, "add", onnx_gates(im, x, l, 0, 2), onnx_gates(im, of_state, l, 0, 2)));
-    const uint32_t kept =
-        onnx_op2(im, "mul", onnx_gates(im, both, l, 1, 1), onnx_gates(im, of_state, l, 2, 1));
-    const uint32_t made = function(im, c, 1, onnx_op2(im, "add", onnx_gates(im, x, l, 2, 1), kept));
+    const uint32_t of_state = with_bias(im, onnx_op2(im, "linear", c->h, c->r), c->r_bias),
+                   gates = onnx_gates(im, of_state, l, 0, 2), new = onnx_gates(im, of_state, l, 2, 1),
+                   both = function(im, c, 0, onnx_op2(im, "add", onnx_gates(im, x, l, 0, 2), gates)),
+                   kept = onnx_op2(im, "mul", onnx_gates(im, both, l, 1, 1), new),
+                   made = function(im, c, 1, onnx_op2(im, "add", onnx_gates(im, x, l, 2, 1), kept));
     c->h = mixed(im, c, onnx_gates(im, both, l, 0, 1), made);
 }
 

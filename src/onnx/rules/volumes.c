@@ -213,6 +213,7 @@ uint32_t onnx_volume_back(onnx_import *im, uint32_t x, uint32_t weights) {
     y = onnx_permute(im, y, (const uint32_t[]){0, 2, 1, 3, 4}, 5);
     const int64_t columns = onnx_stopped(im) ? 1 : onnx_shape_of(im, y).dim[0][4];
     const back_axis both[2] = {axis[0], {1, 1, 1, 0, 0, 0}};
-    y = spread(im, joined(im, y, 3), onnx_one_at_each(im, channels, axis[0].kernel, 1), both, channels);
+    const uint32_t ones = onnx_one_at_each(im, channels, axis[0].kernel, 1);
+    y = spread(im, joined(im, y, 3), ones, both, channels);
     return parted(im, onnx_with_bias(im, y, 2), 3, columns);
 }
