@@ -9,7 +9,7 @@ import sys
 
 import harness
 from harness import Case
-from models import chain, changed, text
+from models import WORDS, chain, changed, text
 from recount import CATEGORIES, Recount
 from report_page import MIB, bytes_word, plan_file, tight_plan, time_word, view
 from report_rows import FORMATS
@@ -79,6 +79,15 @@ def what_runs_again_is_told_with_what_it_saves(t):
         if tensor["fate"] == "dropped":
             holds(report["tensors"][tensor["next"]]["recomputed"], "the next life is made again")
             holds(f"made again in step {report['tensors'][tensor['next']]['lower']}" in tensor["why"], tensor["why"])
+
+
+def a_view_that_runs_again_hides_no_op(t):
+    (t.folder / "words.ebb").write_text(WORDS)
+    t.ebb_run("plan", "words.ebb", "--budget", "60%", "-o", "plan.json")
+    rows = t.json("report", "plan.json")["run_again"]
+    nothing = [row["saved_bytes"] == 0 and row["added_ns"] == 0 for row in rows]
+    holds(any(nothing), "a view runs again")
+    equal(nothing, sorted(nothing), "views last")
 
 
 def what_is_saved_is_counted_again_from_the_plan(t):
@@ -185,6 +194,7 @@ TESTS = [
     every_step_is_the_sum_of_its_categories_counted_again,
     dropping_what_is_alive_is_counted_on_the_curve,
     what_runs_again_is_told_with_what_it_saves,
+    a_view_that_runs_again_hides_no_op,
     what_is_saved_is_counted_again_from_the_plan,
     a_measurement_of_the_plan_stands_beside_it,
     the_same_plan_gives_the_same_bytes,

@@ -39,12 +39,17 @@ static void add_run(const ebb_report_maker *m, tables *t, uint32_t s) {
     row->added_ns += step->time_ns;
 }
 
-/* saved / added, by cross products: exact, and 0 added time comes first. */
+/* What takes no time comes first if it saves bytes, else last, as views do. */
+static int class_of(const ebb_report_again *row) {
+    return row->added_ns > 0 ? 1 : row->saved_bytes > 0 ? 0 : 2;
+}
+
+/* saved / added, by cross products: exact. */
 static int better_first(const void *a, const void *b) {
     const ebb_report_again *x = a, *y = b;
     __extension__ typedef __int128 wide;
     wide left = (wide)x->saved_bytes * y->added_ns, right = (wide)y->saved_bytes * x->added_ns;
-    if ((x->added_ns == 0) != (y->added_ns == 0)) return x->added_ns == 0 ? -1 : 1;
+    if (class_of(x) != class_of(y)) return class_of(x) < class_of(y) ? -1 : 1;
     if (left != right) return left > right ? -1 : 1;
     return x->op < y->op ? -1 : x->op > y->op;
 }
