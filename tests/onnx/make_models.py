@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the models in tests/onnx/models anew; needs the onnx package. A convolutional one whose batch is frozen at 1 in its
 shapes, with what it should say in evaluation, and one with nodes that cannot be imported, one that joins the images of a batch of
-two, and one with branches in a branch."""
+two, one with branches in a branch, and one of a recurrent layer and a loop."""
 import pathlib
 
 import numpy as np
@@ -67,3 +67,29 @@ write("branches", [
          else_branch=branch("else", [node("Neg", ["x"], ["n"], "neg")], ["n"])),
 ], [info("x", ["batch", 8])], [info("y", ["batch", 5])], [
     numpy_helper.from_array(np.array(1, "int64"), "one"), numpy_helper.from_array(np.array(8, "int64"), "eight"), tensor("b", 5)])
+
+
+def whole_number(name, n):
+    return numpy_helper.from_array(np.array(n, "int64"), name)
+
+
+def round_of(name, nodes, state, tensors):
+    """A loop's body: its state goes on, and so does the loop."""
+    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("on", TensorProto.BOOL, []), info("h", None)]
+    outputs = [helper.make_tensor_value_info("still", TensorProto.BOOL, []), helper.make_tensor_value_info(state, TensorProto.FLOAT, None)]
+    return helper.make_graph([*nodes, node("Identity", ["on"], ["still"], "go")], name, inputs, outputs, tensors)
+
+
+write("recurrent", [
+    node("LSTM", ["x", "w", "r", "b"], ["y1", "", ""], "both_ways", hidden_size=12, direction="bidirectional"),
+    node("Transpose", ["y1"], ["t"], "beside", perm=[0, 2, 1, 3]),
+    node("Reshape", ["t", "wide"], ["f"], "flat"),
+    node("GRU", ["f", "gw", "gr", "gb"], ["", "y2"], "forward", hidden_size=16, linear_before_reset=1),
+    node("Squeeze", ["y2", "first"], ["s"], "last"),
+    node("Loop", ["rounds", "", "s"], ["l"], "twice",
+         body=round_of("again", [node("MatMul", ["h", "lw"], ["m"], "fc"), node("Tanh", ["m"], ["n"], "bend")], "n", [tensor("lw", 16, 16)])),
+    node("MatMul", ["l", "fc"], ["y"], "out"),
+], [info("x", [24, "batch", 6])], [info("y", ["batch", 5])], [
+    tensor("w", 2, 48, 6), tensor("r", 2, 48, 12), tensor("b", 2, 96), tensor("gw", 1, 48, 24), tensor("gr", 1, 48, 16), tensor("gb", 1, 96),
+    numpy_helper.from_array(np.array([24, -1, 24], "int64"), "wide"), numpy_helper.from_array(np.array([0], "int64"), "first"), whole_number("rounds", 2),
+    tensor("fc", 16, 5)])

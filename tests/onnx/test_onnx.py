@@ -47,6 +47,18 @@ def read(folder):
     expect("weights do not matter", first != params(text))
 
 
+def recurrent():
+    """An LSTM both ways, a GRU and a loop: the same bits in every memory mode, and something is run again."""
+    model, dim = MODELS / "recurrent.onnx", ("--dim", "batch=8")
+    first = params(model, *dim)
+    for mode in ("--no-reuse",), ("--phased",), ("--budget", "60%"), ("--threads", "1"):
+        expect(f"recurrent, {mode}: other bits", first == params(model, *dim, *mode))
+    code, out, err = ebb("plan", model, *dim, "--budget", "60%", "--json")
+    expect(f"recurrent: {code} {err}", code == 0 and len(json.loads(out)["steps"]) > 0)
+    plan = json.loads(out) if code == 0 else {}
+    expect("recurrent: nothing is run again", plan.get("time_ns", 0) > plan.get("baseline_time_ns", 0))
+
+
 def refused():
     code, out, err = ebb("plan", MODELS / "refused.onnx")
     expect(f"refused: {code} {err}", code == 3 and err.count("\n") == 1 and not out)
@@ -126,6 +138,7 @@ def twice(folder):
 with tempfile.TemporaryDirectory() as name:
     read(pathlib.Path(name))
     exported(pathlib.Path(name))
+    recurrent()
     refused()
     joined()
     damaged(pathlib.Path(name))
