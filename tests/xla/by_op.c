@@ -66,19 +66,46 @@ static ebb_status make_graph(ebb_env *env, const ebb_call *call, uint64_t seed_k
     return ebb_builder_seal(builder, out);
 }
 
-static ebb_status make_program(by_op *b, ebb_kernel *kernel) {
-    static const ebb_hlo_options all = {.keep_all = true};
-    const ebb_node *node = &kernel->graph->nodes[0];
+/* The graph's plan: one step, and a buffer for each value. It points into itself. */
+typedef struct one_step {
     ebb_buffer buffers[EBB_MAX_OPERANDS + EBB_MAX_RESULTS];
-    const ebb_plan_step step = {.alternative = EBB_NONE,
+    ebb_plan_step step;
+    ebb_plan plan;
+} one_step;
+
+static const ebb_hlo_options all = {.keep_all = true};
+
+static const ebb_plan *plan_of(const ebb_graph *graph, one_step *one) {
+    const ebb_node *node = &graph->nodes[0];
+    one->step = (ebb_plan_step){.alternative = EBB_NONE,
                                 .reads = node->in,
                                 .n_reads = node->n_in,
                                 .writes = node->out,
                                 .n_writes = node->n_out};
-    const ebb_plan plan = {
-        .steps = &step, .n_steps = 1, .buffers = buffers, .n_buffers = kernel->graph->n_values};
-    for (uint32_t v = 0; v < kernel->graph->n_values; v++) buffers[v] = (ebb_buffer){.value = v};
-    return ebb_xla_program_create(b->base.env, b->plugin, kernel->graph, &plan, &all, &kernel->program);
+    for (uint32_t v = 0; v < graph->n_values; v++) one->buffers[v] = (ebb_buffer){.value = v};
+    one->plan = (ebb_plan){
+        .steps = &one->step, .n_steps = 1, .buffers = one->buffers, .n_buffers = graph->n_values};
+    return &one->plan;
+}
+
+static ebb_status make_program(by_op *b, ebb_kernel *kernel) {
+    one_step one;
+    return ebb_xla_program_create(b->base.env, b->plugin, kernel->graph, plan_of(kernel->graph, &one), &all,
+                                  &kernel->program);
+}
+
+ebb_status by_op_text(ebb_env *env, const ebb_call *call, ebb_text *text) {
+    ebb_graph *graph;
+    ebb_arena arena;
+    ebb_hlo_signature signature;
+    one_step one;
+    ebb_status status = make_graph(env, call, 0, &graph);
+    if (status) return status;
+    ebb_arena_init(&arena, env);
+    status = ebb_hlo_emit(&arena, graph, plan_of(graph, &one), &all, text, &signature);
+    ebb_arena_deinit(&arena);
+    ebb_graph_destroy(graph);
+    return status;
 }
 
 static void release(ebb_backend *backend, ebb_kernel *kernel) {
