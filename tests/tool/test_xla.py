@@ -5,7 +5,7 @@
 """
 import sys
 
-from tester import Skip, equal, holds, main
+from tester import Skip, equal, holds, main, rows
 
 MODEL = """ebb 1
 graph dropped
@@ -105,7 +105,7 @@ def a_run_is_saved_and_goes_on_elsewhere(t):
 
 def every_op_agrees_on_its_own_inputs(t):
     here(t)
-    for more in (), ("--optimizer", "adamw", "--clip-norm", "0.5"):
+    for more in rows((("--optimizer", "adamw", "--clip-norm", "0.5"), ())):
         told = t.json("run", "dropped.ebb", "--compare", "ref", *XLA, *more)
         equal((told["verdict"], told["over"]), ("agree", 0), told)
         holds(told["ops"] > 15, told["ops"])
@@ -125,7 +125,7 @@ def repeated_steps_are_not_merged(t):
 
 def sixteen_bits_are_rounded_as_by_our_kernels(t):
     here(t)
-    for precision, off in ("bf16", 1e-2), ("f16", 2e-3):
+    for precision, off in rows((("bf16", 1e-2), ("f16", 2e-3))):
         low = ("run", "dropped.ebb", "--precision", precision)
         told = t.json(*low, "--compare", "ref", *XLA)
         equal((told["verdict"], told["over"]), ("agree", 0), told)
