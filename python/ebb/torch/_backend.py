@@ -2,7 +2,7 @@
 
 import torch
 
-from . import _autograd, _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
+from . import _autograd, _costs, _emit, _fuse, _graphs, _heap, _joint, _plan, _recurrent, _run
 from . import _private as private
 from ._share import Graphs
 from ._sizes import Outgrown, Sizes
@@ -43,6 +43,8 @@ class Backend:
         facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None)
         halves = _emit.Emitter(joint, document, facts.plan).emit()
         self.plans.append(facts)
+        if device == "cpu":
+            _heap.keep(sum(plan.bytes_in_order for plan in self.plans))
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
         halves[0].meta["ebb.plan"], halves[1].meta["ebb.key"] = facts, facts.key
         sizes = Sizes(document, facts)

@@ -1,5 +1,6 @@
 """Every private interface of PyTorch that the bridge uses, and the releases that have them."""
 
+import contextlib
 import re
 
 import sympy
@@ -26,6 +27,7 @@ if _release() < OLDEST:
 try:
     from torch._decomp import decompositions as rnn_decompositions
     from torch._decomp import get_decompositions
+    from torch._dispatch.python import no_python_dispatcher
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import BackendCompilerFailed, ShortenTraceback, TorchRuntimeError
     from torch._dynamo.utils import counters
@@ -40,10 +42,18 @@ try:
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-    from torch.utils._python_dispatch import _disable_current_modes as no_modes
+    from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils._pytree import tree_leaves
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
+
+
+@contextlib.contextmanager
+def no_modes():
+    """Ops run as outside of a compilation, as fast, too."""
+    with _disable_current_modes(), no_python_dispatcher():
+        yield
+
 
 AUTO_FUNCTIONALIZED = (auto_functionalized, auto_functionalized_v2)
 
