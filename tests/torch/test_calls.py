@@ -116,6 +116,41 @@ class Calls(unittest.TestCase):
         result(twin, compiled, x)
         self.assertEqual(compiled.planned_bytes, planned)
 
+    def test_a_backward_ends_the_account_of_its_own_call(self):
+        (_, _), (twin, compiled) = pair(Views())
+        x = torch.randn(512, 32)
+        result(twin, compiled, x)
+
+        def calls():
+            first, second = compiled(x), compiled(x.flip(0))
+            first.sum().backward()
+            del first
+            third = compiled(x)  # beside the second
+            (second * third * compiled(x)).sum().backward()
+
+        calls()
+        three = compiled.planned_bytes
+        for p in twin.parameters():
+            p.grad = None
+        self.assertLessEqual(ebb.torch.peak_bytes(calls), 1.01 * three + 6 * x.nbytes)  # the loss is outside
+
+    def test_what_a_backward_retains_is_counted(self):
+        (_, _), (twin, compiled) = pair(Views())
+        x = torch.randn(512, 32)
+        first, second = compiled(x), compiled(x.flip(0))
+        two = compiled.planned_bytes
+        for _ in range(2):
+            first.sum().backward(retain_graph=True)
+        second.sum().backward(retain_graph=True)
+        third = compiled(x)
+        self.assertGreater(compiled.planned_bytes, 1.3 * two)
+        for made in (first, second, third):
+            made.sum().backward()
+        three = compiled.planned_bytes
+        compiled(x)
+        self.assertEqual(compiled.planned_bytes, three)
+        self.assertFalse(ebb.torch._autograd.begin(compiled.waiting)[1:])
+
     def test_the_backend_by_name_keeps_no_list_of_its_calls(self):
         torch._dynamo.reset()
         run = torch.compile(Views(), backend="ebb")

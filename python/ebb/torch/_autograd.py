@@ -34,20 +34,29 @@ def tensors_of(value):
     return [leaf for leaf in private.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
-# Graphs of earlier calls whose backward halves have not run count as long as the calls' results can still ask for them: what they hold is there
-# while this call runs. A list of [plan, references to nodes of autograd, or None while the call runs], in the order of the forward halves.
+class Waiting:
+    """A forward half that has run, whose backward half may be asked for yet: what it holds is there while later calls run. That is as long as
+    anything can ask for it (`nodes`: references to nodes of autograd; None while the call runs) and what it has saved is there, retained or not
+    (`saved`: a weak reference to a storage of its own; None: nothing but others', until a backward half of its kind has run)."""
+
+    def __init__(self, plan):
+        self.plan, self.saved, self.nodes = plan, None, None
+
+    def counts(self):
+        """Those of a call that failed do not."""
+        return any(ref() is not None for ref in self.nodes or ()) and not (self.saved is not None and self.saved.expired())
 
 
 def begin(waiting):
-    """The plans of earlier calls that still count. Those of a call that failed do not."""
-    waiting[:] = [entry for entry in waiting if entry[1] is not None and any(ref() is not None for ref in entry[1])]
-    return [entry[0] for entry in waiting]
+    """The plans of earlier calls that still count, in the order of their forward halves."""
+    waiting[:] = [entry for entry in waiting if entry.counts()]
+    return [entry.plan for entry in waiting]
 
 
 def close(waiting, key):
     """A backward half of a graph with this key has run."""
     for i in reversed(range(len(waiting))):
-        if waiting[i][0].key == key:
+        if waiting[i].saved is None and waiting[i].plan.key == key:
             del waiting[i]
             return
 
@@ -55,5 +64,14 @@ def close(waiting, key):
 def hang(waiting, references):
     """A call has ended, and its result hangs on these."""
     for entry in waiting:
-        if entry[1] is None:
-            entry[1] = references
+        if entry.nodes is None:
+            entry.nodes = references
+
+
+def saved_place(graph, n_results):
+    """Which result of a forward half is the largest that it saves of its own, and that the caller is not given; None: there is none."""
+    values = [n.meta.get("val") if isinstance(n, torch.fx.Node) else None for n in graph.output_node().args[0]]
+    others = [n.meta.get("val") for n in graph.find_nodes(op="placeholder")] + values[:n_results]
+    known = {private.storage_key(t) for t in others if isinstance(t, torch.Tensor)}
+    own = [i for i, t in enumerate(values) if i >= n_results and isinstance(t, torch.Tensor) and private.storage_key(t) not in {None, *known}]
+    return max(own, key=lambda i: private.storage_bytes(values[i]), default=None)

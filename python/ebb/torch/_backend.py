@@ -50,23 +50,26 @@ class Backend:
         sizes = Sizes(document, facts)
         if sizes.places:
             self.symbolic, halves[0].meta["ebb.sizes"] = True, sizes
+        halves[0].meta["ebb.saved"] = _autograd.saved_place(halves[0].graph, num_fwd_outputs)
         halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
         return halves
 
     def _half(self, module, examples):
         run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
-        plan, sizes, key = (module.meta.get(name) for name in ("ebb.plan", "ebb.sizes", "ebb.key"))
+        plan, sizes, key, saved = (module.meta.get(name) for name in ("ebb.plan", "ebb.sizes", "ebb.key", "ebb.saved"))
 
         def half(args):
-            if plan is not None and self.waiting is not None:
-                self._count(plan, sizes, args)
+            entry = self._count(plan, sizes, args) if plan is not None and self.waiting is not None else None
             if key is not None and self.waiting is not None:
                 _autograd.close(self.waiting, key)
             for kept in (self.before, self.later):
                 if kept is not None:
                     kept.keep(args[i] for i in changed)
             self.held = max(0, self.held + held)
-            return run(args)
+            made = run(args)
+            if entry is not None and saved is not None:
+                entry.saved = private.weak_storage(made[saved])
+            return made
 
         half._boxed_call = True
         return half
@@ -74,11 +77,13 @@ class Backend:
     def _count(self, plan, sizes, args):
         """A forward half is about to run. Of a share only whole steps are known to hold it."""
         self.ran.append(sizes.at(args) if sizes else plan)
-        self.waiting.append([self.ran[-1], None])
+        entry = _autograd.Waiting(self.ran[-1])
+        self.waiting.append(entry)
         if self.later is None or sizes is None:
-            return
+            return entry
         if (self.budget.share is None or len(self.ran) >= self.n_halves) and not self.budget.holds(Graphs(self.ran)):
             raise Outgrown
+        return entry
 
     def _inference(self, module, examples):
         """A graph without gradients holds nothing for later: nothing to plan."""

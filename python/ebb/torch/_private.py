@@ -42,6 +42,7 @@ try:
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.multiprocessing.reductions import StorageWeakRef
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils._pytree import tree_leaves
 except ImportError as error:
@@ -121,6 +122,11 @@ def storage_key(tensor):
         return tensor.untyped_storage()._cdata
     except (NotImplementedError, RuntimeError):
         return None
+
+
+def weak_storage(tensor):
+    """A reference that has `expired()` when the tensor's bytes are gone; None for one without a storage."""
+    return StorageWeakRef(tensor.untyped_storage()) if storage_key(tensor) is not None else None
 
 
 def storage_bytes(tensor):
