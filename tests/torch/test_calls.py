@@ -182,6 +182,16 @@ class Layouts(unittest.TestCase):
                 self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
                 self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
 
+    def test_a_view_of_a_gradient_of_symbolic_sizes(self):
+        for options in ({"budget": None}, {"budget": 0.6}):
+            with self.subTest(**options):
+                (plain, run), (twin, compiled) = pair(SequenceFirst(), dynamic=True, **options, **REPEATABLE)
+                for n in (10, 24, 7):
+                    x = torch.randn(6, n, 32)
+                    self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+                    self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)
+                self.assertEqual(len(compiled.plans), 1)
+
     def test_a_group_reads_a_result_where_the_graph_says(self):
         x, model = torch.randn(96, 48), Turned()
         found = result(model, model, x)

@@ -11,6 +11,10 @@ ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's
 UNIT = 64
 
 
+class Unsized(Exception):
+    """A graph has sizes that are read from tensors: no plan holds for all of them."""
+
+
 class Backend:
     """A backend of torch.compile: one for each compiled model."""
 
@@ -23,9 +27,15 @@ class Backend:
         self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
         self.n_halves, self.later = 0, None  # forward halves of a settled call; what one of symbols needs to be taken back
         self.symbolic, self.waiting = False, None  # graphs whose backward halves have not run, where calls are told apart
+        self.unplanned = False  # a graph of a later call had sizes that are read from tensors
         self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
+        if private.sized_by_data(module):
+            if self.before is not None:
+                raise Unsized
+            self.unplanned = True
+            return module.forward
         inductor = self.kind == "inductor"
         self.leaves = [isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf for t in examples]
         with _recurrent.in_graphs():

@@ -10,13 +10,14 @@ import torch
 from .._errors import OverBudget
 from . import _autograd
 from . import _private as private
-from ._backend import Backend
+from ._backend import Backend, Unsized
 from ._before import Before
 from ._budget import Budget, fixed_bytes, gradients_to_come, present_gradients
 from ._share import Graphs, better, share_out
 from ._sizes import Outgrown
 
 PLANNING_SECONDS = 3.0
+OFTEN = 4  # calls, one after another, that were compiled anew
 ATTEMPTS = 4  # a new start may find other graphs than the one before it: of sizes that are symbols now
 
 
@@ -36,7 +37,8 @@ class Compiled(torch.nn.Module):
         self.make_backend, self.torch_options, self.settled, self.warned = make_backend, options, False, False
         self.backend = self.compiled = None
         self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
-        self.n_starts, self.known_sizes = 0, set()  # of calls that held the budget with these plans
+        self.n_starts, self.n_anew, self.known_sizes = 0, 0, set()  # of calls that held the budget with these plans
+        self.scalars = True  # numbers that are read from tensors are parts of graphs
         self.recurrent, self.waiting = recurrent_in_graphs(model), []
         self.training = getattr(model, "training", True)
         self._orig_mod = model
@@ -83,7 +85,7 @@ class Compiled(torch.nn.Module):
         result = self._settled_call(args, kwargs)
         found = _autograd.Found(result, (args, kwargs))
         _autograd.hang(self.waiting, found.compiled)
-        concern = None if self.warned else self._concern(result, found.outside or private.frames_outside() > outside, said)
+        concern = None if self.warned else self._concern(result, found.outside or self.backend.unplanned or private.frames_outside() > outside, said)
         if concern:
             self._warn(concern)
         return result
@@ -114,7 +116,12 @@ class Compiled(torch.nn.Module):
         if self.settled:
             return self._later_call(args, kwargs)
         before, budget = Before(self.model), self.backend.budget
-        result, together, holds = self._attempt(args, kwargs, before)
+        try:
+            result, together, holds = self._attempt(args, kwargs, before)
+        except Unsized:
+            self.scalars = False
+            self._start(None)
+            result, together, holds = self._attempt(args, kwargs, before)
         faster = better(self.backend.ran, budget.of_step(together), self.backend.options) if holds else None
         if faster:
             result = None
@@ -168,6 +175,10 @@ class Compiled(torch.nn.Module):
         holds = self.backend.budget.holds(together)
         self.planned_bytes = max(self.planned_bytes, together.planned)
         self.backend.budget.grant(together)
+        self.n_anew = self.n_anew + 1 if len(self.plans) > n_plans else 0
+        if self.n_anew == OFTEN and not self.warned:
+            self._warn(f"the last {OFTEN} calls were each compiled anew, for something that is other in every call (the length of a list, a size): "
+                       "TORCH_LOGS=recompiles says what; dynamic=True is for sizes")
         if earlier and not holds and not self.warned:
             self._warn(f"with what earlier calls hold for backward halves that have not run, this call takes {together.planned} bytes, more than the "
                        "budget: compile one function that makes all calls of a step")
@@ -193,7 +204,7 @@ class Compiled(torch.nn.Module):
         _autograd.begin(self.waiting)
         limits = private.limits(Compiled.n_starts_of_all)  # code that was compiled before a new start counts for good
         try:
-            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, **limits):
+            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, **private.whole_graphs(self.scalars), **limits):
                 return self.compiled(*args, **kwargs)
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception

@@ -1,5 +1,5 @@
-"""How results lie in memory. FakeTensors do not always say what an op returns: some leave a result in a larger storage, or with other
-strides, which the ops after them then see. What was measured sets such results right, and what is made of them is traced anew. Where a view or a
+"""How results lie in memory. FakeTensors do not always say what an op returns: some leave a result in a larger storage, with other
+strides, or of another type, which the ops after them then see. What was measured sets such results right, and what is made of them is traced anew. Where a view or a
 group of ops cannot read a result as it lies, it is copied to where the graph says right after its op."""
 
 import operator
@@ -30,15 +30,15 @@ class describe:
             return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}{place}{sizes}"
         if isinstance(value, (list, tuple)):
             return repr([describe(one, self.placed) for one in value])
-        return f"{value} = {private.hint(value)}" if isinstance(value, torch.SymInt) else repr(value)
+        return f"{value} = {private.number(value)}" if isinstance(value, torch.SymInt) else repr(value)
 
 
 def real(value):
     """A tensor like a FakeTensor. Indices are zeros, which are inside of any table."""
     if isinstance(value, (list, tuple)):
         return type(value)(real(one) for one in value)
-    if isinstance(value, torch.SymInt):
-        return private.hint(value)
+    if isinstance(value, (torch.SymInt, torch.SymFloat)):
+        return private.number(value)
     if not isinstance(value, torch.Tensor):
         return value
     if plain(value) and not value.is_conj():
@@ -52,8 +52,22 @@ def real(value):
 
 
 def layout(value):
-    """[(strides, offset, bytes of the storage)] of the tensors of a result; None for one that is not plain."""
-    return [(tuple(t.stride()), t.storage_offset(), private.storage_bytes(t)) if plain(t) else None for t in _joint.tensors_of(value)]
+    """[(strides, offset, bytes of the storage, dtype)] of the tensors of a result; None for one that is not plain."""
+    return [(tuple(t.stride()), t.storage_offset(), private.storage_bytes(t), t.dtype) if plain(t) else None for t in _joint.tensors_of(value)]
+
+
+def otherwise_than_said(value, layouts):
+    """Whether a result of symbolic sizes lies in another order of dimensions: what is made of it cannot be traced anew by numbers of one call."""
+    tensors = _joint.tensors_of(value)
+    if all(map(plain, tensors)) or len(tensors) != len(layouts):
+        return False
+    return any(place is not None and t.layout is torch.strided and strides_of(t) != [n for n, size in zip(place[0], t.shape) if private.hint(size) != 1]
+               for t, place in zip(tensors, layouts))
+
+
+def strides_of(tensor):
+    """Where a dimension has more than one place."""
+    return [private.hint(n) for n, size in zip(tensor.stride(), tensor.shape) if private.hint(size) != 1]
 
 
 def laid(value, layouts):
@@ -65,8 +79,8 @@ def laid(value, layouts):
     place = layouts.pop(0)
     if place is None:
         return value
-    strides, offset, n_bytes = place
-    base = torch.empty(n_bytes // value.element_size(), dtype=value.dtype, device=value.device)
+    strides, offset, n_bytes, dtype = place
+    base = torch.empty(n_bytes // dtype.itemsize, dtype=dtype, device=value.device)
     return base.as_strided(value.shape, strides, offset)
 
 
@@ -133,7 +147,9 @@ def settle(joint, measured):
                 continue
             value = traced(joint, node, node.meta["val"])
             found = measured(units[node]) if node in units else None
-            if found is not None and None not in layout(value) and len(found) == len(layout(value)) and found != layout(value):
+            if found is not None and otherwise_than_said(value, found):
+                joint.restored.add(node)
+            elif found is not None and None not in layout(value) and len(found) == len(layout(value)) and found != layout(value):
                 value = laid(value, list(found))
             before = layout(joint.value_of(node))
             if layout(value) != before:

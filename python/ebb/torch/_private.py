@@ -42,6 +42,7 @@ try:
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
     from torch.multiprocessing.reductions import StorageWeakRef
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils._pytree import tree_leaves
@@ -90,6 +91,17 @@ def keeps_tensors(node):
                    if saved is not None)
     except RuntimeError:  # it has run
         return False
+
+
+def whole_graphs(scalars):
+    """What torch.compile is to take into graphs that it would break at: `autograd.grad`, and, with `scalars`, numbers that are read from tensors."""
+    wanted = {"trace_autograd_ops": True, "capture_scalar_outputs": scalars}
+    return {name: value for name, value in wanted.items() if hasattr(torch._dynamo.config, name)}
+
+
+def sized_by_data(module):
+    """Whether a graph of torch.compile has tensors whose sizes are numbers read from others."""
+    return any(free_unbacked_symbols(t) for n in module.graph.nodes for t in tree_leaves(n.meta.get("example_value")) if isinstance(t, torch.Tensor))
 
 
 def limits(n):
@@ -143,6 +155,13 @@ def hint(size):
         return size
     node = size.node
     return int(node.hint if node.hint is not None else node.shape_env.size_hint(node.expr))
+
+
+def number(value):
+    """A number like a symbolic one; of one that is read from a tensor, which has none yet, what tensors are made up of: indices are zeros."""
+    if isinstance(value, torch.SymFloat):
+        return 0.5 if value.node.hint is None else float(value.node.hint)
+    return 0 if free_unbacked_symbols(value) else hint(value)
 
 
 def symbols_of(value):
