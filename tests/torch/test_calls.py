@@ -71,7 +71,8 @@ class Skipped(nn.Module):
     def forward(self, x):
         for block in self.blocks:
             x = torch.tanh(block(x))
-            float(x.detach().mean())
+            if float(x.detach().mean()) > 9:
+                x = -x
         return x
 
 

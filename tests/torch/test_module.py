@@ -28,7 +28,7 @@ class Named(nn.Module):
 
 
 class Momentum(nn.Module):
-    """PyTorch reads how many batches there were, a number in a loop: torch.compile gives up the whole function."""
+    """PyTorch reads how many batches there were, a number that batch norm takes as no symbol, in a loop: torch.compile gives up the whole function."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ class InForce(unittest.TestCase):
     def test_a_budget_that_is_not_in_force_is_told(self):
         torch._dynamo.reset()
         compiled = ebb.torch.compile(Momentum(), budget=0.7, **QUICK)
-        with self.assertWarnsRegex(UserWarning, r"nothing was planned, the budget is NOT in force: Unsupported Tensor\.item\(\)"):
+        with self.assertWarnsRegex(UserWarning, r"nothing was planned, the budget is NOT in force: graph break in loop"):
             compiled(torch.randn(8, 32)).sum().backward()
         self.assertFalse(compiled.plans)
 
