@@ -97,6 +97,7 @@ class Shares(unittest.TestCase):
             times.append(sum(plan.time_ns for plan in compiled.plans))
         self.assertLess(times[1], 0.95 * times[0])
         self.assertEqual(compiled.n_starts, 2)
+        self.assertGreater(min(plan.planning_seconds for plan in compiled.plans), 0.01)  # of the start before, too
 
     def test_a_graph_counts_as_often_as_it_runs(self):
         x = torch.randn(256, 32)

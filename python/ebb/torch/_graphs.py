@@ -32,7 +32,7 @@ class Taken:
 
 class GraphPlan:
     """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
-    order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time; `document` and `plan`
+    order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time, for all searches; `document` and `plan`
     are ebb.graph/1 and ebb.plan/1."""
 
     def __init__(self, document, plan, budget_bytes, seconds, starved=False):
@@ -50,10 +50,11 @@ class GraphPlan:
 
 
 class Settled:
-    """A graph's plan among those of a step: of a document that leaves `room` at the border for what the others hold then."""
+    """A graph's plan among those of a step: of a document that leaves `room` at the border for what the others hold then. `facts` are what it was
+    searched from."""
 
-    def __init__(self, plan, room, limit, starved, taken):
-        self.plan, self.room, self.limit, self.starved = plan, room, limit, starved
+    def __init__(self, facts, plan, room, limit, starved, taken):
+        self.facts, self.plan, self.room, self.limit, self.starved = facts, plan, room, limit, starved
         self.planned_bytes, self.held_bytes, self.time_ns = taken.peak, taken.held, plan["time_ns"]
 
 
@@ -64,9 +65,10 @@ def key_of(document):
 
 def settle(facts, limit, held, options, patient=False):
     """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
-    room = max(0, limit - max(0, held))
+    began, room = time.process_time(), max(0, limit - max(0, held))
     plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient)
-    return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
+    facts.planning_seconds += time.process_time() - began
+    return Settled(facts, plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
 
 
 class Unmet:
@@ -78,7 +80,7 @@ class Unmet:
 
 def settle_alone(facts, limit, options):
     """The plan of a step's only graph, which has been searched for once already, with more time; or what it needs."""
-    text = _plan.text_of(facts.values, facts.ops, 0)
+    began, text = time.process_time(), _plan.text_of(facts.values, facts.ops, 0)
     longer = {**options, "memory": "budget", "budget": max(1, limit), "time_limit": PATIENCE * options["time_limit"]}
     try:
         plan = _plan.make_plan(text, longer)
@@ -86,7 +88,8 @@ def settle_alone(facts, limit, options):
         if not error.least_bytes:
             return settle(facts, limit, limit, options, patient=True)
         return Unmet(min(error.least_bytes, facts.planned_bytes) if facts.starved else error.least_bytes)
-    return Settled(plan, 0, limit, False, Taken(plan, facts.values, facts.ops))
+    facts.planning_seconds += time.process_time() - began
+    return Settled(facts, plan, 0, limit, False, Taken(plan, facts.values, facts.ops))
 
 
 def planned(text, options, patient):
@@ -115,7 +118,8 @@ def plan_document(document, budget, held, options, settled, shares):
     ready = settled.get(key_of(document)) if settled else None
     if ready is not None:
         document.leave_room(ready.room)
-        return GraphPlan(document, ready.plan, ready.limit, time.process_time() - began, ready.starved)
+        spent = ready.facts.planning_seconds + time.process_time() - began
+        return GraphPlan(document, ready.plan, ready.limit, spent, ready.starved)
     in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held)
     options = {**options, "memory": "in_place"}

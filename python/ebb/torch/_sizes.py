@@ -58,7 +58,7 @@ class At:
         self.sizes, self.numbers = sizes, numbers
         facts, scaled = sizes.facts, sizes.scaled(numbers)
         taken = _graphs.Taken(facts.plan, scaled.values, scaled.ops)
-        self.plan, self.key, self.time_ns, self.starved = facts.plan, facts.key, facts.time_ns, False
+        self.plan, self.key, self.time_ns, self.starved, self.planning_seconds = facts.plan, facts.key, facts.time_ns, False, facts.planning_seconds
         self.planned_bytes, self.held_bytes, self.kept_bytes = taken.peak, taken.held, scaled.kept_bytes()
         self.bytes_in_order, self.held_in_order = scaled.bytes_in_order(), scaled.held_in_order()
         self.gradient_bytes, self.given_bytes = scaled.gradient_bytes(), scaled.given_bytes()
