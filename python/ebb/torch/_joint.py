@@ -63,6 +63,7 @@ class Joint:
         self.primals = [n for n in self.placeholders if n not in self.late]
         self.made = {}  # root node -> Value
         self.layouts = {}  # node -> what it returns, where that lies otherwise than the graph says
+        self.actual = {}  # the same of symbolic sizes, by the numbers that they stand for
         self.restored = set()  # nodes whose results are copied to where the graph says
         self.free = set()
         self.backward_nodes = set()

@@ -56,18 +56,32 @@ def layout(value):
     return [(tuple(t.stride()), t.storage_offset(), private.storage_bytes(t), t.dtype) if plain(t) else None for t in _joint.tensors_of(value)]
 
 
-def otherwise_than_said(value, layouts):
-    """Whether a result of symbolic sizes lies in another order of dimensions: what is made of it cannot be traced anew by numbers of one call."""
-    tensors = _joint.tensors_of(value)
-    if all(map(plain, tensors)) or len(tensors) != len(layouts):
-        return False
-    return any(place is not None and t.layout is torch.strided and strides_of(t) != [n for n, size in zip(place[0], t.shape) if private.hint(size) != 1]
-               for t, place in zip(tensors, layouts))
+def hinted(value):
+    """A FakeTensor like one of symbolic sizes, of the numbers that they stand for now; other values as they are."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(hinted(one) for one in value)
+    if isinstance(value, (torch.SymInt, torch.SymFloat)):
+        return private.number(value)
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or plain(value):
+        return value
+    return torch.empty_strided(*[tuple(map(private.hint, sizes)) for sizes in (value.shape, value.stride())], dtype=value.dtype, device=value.device)
 
 
-def strides_of(tensor):
-    """Where a dimension has more than one place."""
-    return [private.hint(n) for n, size in zip(tensor.stride(), tensor.shape) if private.hint(size) != 1]
+def follow(joint, node, found):
+    """Of a node of symbolic sizes: results that lie otherwise than said, by what was measured (`found`) and what it is made of, are followed to the
+    views that cannot read them so."""
+    said = value = hinted(node.meta["val"])
+    if any(n in joint.actual for n in node.all_input_nodes) and (node.target is operator.getitem or isinstance(node.target, torch._ops.OpOverload)):
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: joint.actual[n] if n in joint.actual else hinted(n.meta.get("val")))
+        try:
+            value = node.target(*args, **kwargs)
+        except (RuntimeError, TypeError, ValueError):
+            joint.restored.update(joint.made[r].node for r in joint.roots(node) if r in joint.made and r in joint.actual)
+    elif found is not None and None not in layout(said) and len(found) == len(layout(said)):
+        value = laid(said, list(found))
+    joint.actual.pop(node, None)
+    if node not in joint.restored and [place and place[0] for place in layout(value)] != [place and place[0] for place in layout(said)]:
+        joint.actual[node] = value
 
 
 def laid(value, layouts):
@@ -147,8 +161,8 @@ def settle(joint, measured):
                 continue
             value = traced(joint, node, node.meta["val"])
             found = measured(units[node]) if node in units else None
-            if found is not None and otherwise_than_said(value, found):
-                joint.restored.add(node)
+            if not all(map(plain, _joint.tensors_of(value))):
+                follow(joint, node, found)
             elif found is not None and None not in layout(value) and len(found) == len(layout(value)) and found != layout(value):
                 value = laid(value, list(found))
             before = layout(joint.value_of(node))
