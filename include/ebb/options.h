@@ -154,8 +154,8 @@ typedef struct ebb_options {
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
                        * "precision", "fuse", "grad", "recast", "accumulate", "scale", "clip", "outputs",
-                       * "optimizer", "simplify", "bits", "loss", "norm", "qkv", "pointwise",
-                       * "query", "schedule" */
+                       * "optimizer", "simplify", "narrow", "bits", "loss", "norm", "qkv",
+                       * "pointwise", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Called from time to time while a search runs; progress is valid until it returns. May be NULL. */

@@ -281,7 +281,8 @@ EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_gra
  * params, states and constants go. Changes no bit; nor do the next ones, which come after it. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Makes relu's gradient read a bit for each element of y, so that y need not be kept (docs/passes.md). */
+/* Make updates read gradients of 16 bits; relu's gradient a bit an element of y, which is not kept then. */
+EBB_CHECKED ebb_status ebb_narrow_updates(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 /* Make one op of a loss and its logits' gradient (not by phase), of layer norm's gradients (bias: and a
  * bias's, by whose partial sums a peak may grow; else none does), of attention and its operand's bias. */
@@ -289,8 +290,7 @@ EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_g
 EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_qkv(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
-/* Fuses chains of pointwise ops into single ops, `fused`, where no schedule's peak can grow
- * (docs/passes.md). Last, for a backend that has its kernel. Changes no bit. */
+/* Fuses chains of pointwise ops where no schedule's peak can grow. Last, for a backend with its kernel. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Also makes the named values outputs; % is optional, globs skip given values. EBB_USAGE: none matches. */

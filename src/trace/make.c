@@ -1,4 +1,5 @@
-/* The chapters from a segment to a program: simplify, bits, loss, norm, qkv, pointwise, query, plan, bind.
+/* The chapters from a segment to a program: simplify, narrow, bits, loss, norm, qkv, pointwise, query,
+ * plan, bind.
  */
 #include "trace/xla.h"
 
@@ -28,6 +29,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
         graph = made;                             \
     }
     PASS(ebb_simplify(trace->env, graph, &made))
+    if (fuse) PASS(ebb_narrow_updates(trace->env, graph, &made))
     if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
     if (fuse && !o->phased) PASS(ebb_join_loss(trace->env, graph, &made))
     if (fuse) PASS(ebb_join_norms(trace->env, graph, o->opt_level >= 3, &made))

@@ -122,6 +122,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_simplify(env, *graph, &next);
     } else if (strcmp(pass, "pointwise") == 0) {
         status = ebb_fuse_pointwise(env, *graph, &next);
+    } else if (strcmp(pass, "narrow") == 0) {
+        status = ebb_narrow_updates(env, *graph, &next);
     } else if (strcmp(pass, "bits") == 0) {
         status = ebb_keep_bits(env, *graph, &next);
     } else if (strcmp(pass, "loss") == 0) {

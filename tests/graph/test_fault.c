@@ -29,9 +29,9 @@ static void give(void *ctx, void *at, size_t bytes, size_t alignment) {
 
 /* Draws, prints, reads back and takes it through all passes; EBB_NO_MEMORY at the first refusal. */
 static ebb_status work(ebb_env *env) {
-    static const char *const passes[] = {"lower-train", "algebra", "fuse",     "mark=*2", "grad",
-                                         "clip",        "adamw",   "simplify", "bits",    "loss",
-                                         "norm-bias",   "qkv",     "pointwise"};
+    static const char *const passes[] = {"lower-train", "algebra",   "fuse",     "mark=*2",  "grad",
+                                         "clip",        "adamw",     "simplify", "narrow",   "bits",
+                                         "loss",        "norm-bias", "qkv",      "pointwise"};
     ebb_graph *graph = NULL, *again = NULL;
     random_graph_options options = {.n_nodes = 20};
     ebb_status status = random_graph(env, 7, &options, &graph);

@@ -37,11 +37,13 @@ static void pipeline(ebb_env *env, uint64_t seed, const char *const *passes) {
 }
 
 Test(random, graphs_stay_valid_and_print_back_through_every_pipeline) {
-    static const char *const pipelines[][11] = {
+    static const char *const pipelines[][13] = {
         {"lower-train", "grad", "sgd", "simplify", "simplify"},
         {"lower-train", "grad", "mark=*.grad", "momentum-phased", "simplify", "bits"},
         {"simplify", "lower-train", "simplify", "grad", "nesterov", "simplify"},
         {"lower-eval", "simplify"},
+        {"lower-train", "bf16", "fuse", "grad", "adamw", "simplify", "narrow", "bits", "loss", "norm-bias",
+         "qkv", "pointwise"},
         {"lower-train", "fuse", "grad", "adamw", "simplify", "bits", "loss", "norm-bias", "qkv",
          "pointwise"},
         {"lower-train", "grad", "momentum-phased", "simplify", "norm"},

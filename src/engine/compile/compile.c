@@ -1,8 +1,9 @@
 /* The story of a compilation.
  *
  *     model  -> parse, smooth, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs,
- *               optimizer, simplify, bits, loss, norm, qkv, pointwise                 -> the step's graph
- *     graph  -> query                                                                -> its planning graph
+ *               optimizer, simplify, narrow, bits, loss, norm, qkv, pointwise                 -> the step's
+ * graph graph  -> query                                                                -> its planning
+ * graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
  *                                                                                    -> plan
  *     plan   -> bind                                                                 -> program
@@ -42,6 +43,7 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     PASS("outputs", ebb_compile_outputs(env, o, graph, &made));
     if (train) PASS("optimizer", ebb_compile_optimizer(env, o, graph, &made));
     if (o->opt_level >= 1) PASS("simplify", ebb_simplify(env, graph, &made));
+    if (fuse && train && low) PASS("narrow", ebb_narrow_updates(env, graph, &made));
     if (fuse) PASS("bits", ebb_keep_bits(env, graph, &made));
     if (fuse && train && !o->phased) PASS("loss", ebb_join_loss(env, graph, &made));
     if (fuse && train) PASS("norm", ebb_join_norms(env, graph, o->opt_level >= 3, &made));

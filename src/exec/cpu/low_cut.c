@@ -43,6 +43,9 @@ static const cut_row rows_of[EBB_N_OPS] = {
     SAME_1(rescale),
     SAME_1(scale),
     [EBB_OP_sum_squares] = {POINTS, 1, 0, 0, 1, 0},
+    [EBB_OP_sgd] = {POINTS, IN(0) | IN(1), 1, 0, 0, 0},
+    [EBB_OP_sgd_momentum] = {POINTS, IN(0) | IN(1) | IN(2), 3, 0, 0, 0},
+    [EBB_OP_adamw] = {POINTS, IN(0) | IN(1) | IN(2) | IN(3), 7, 0, 0, 0},
     /* first axis: images, groups, rows */
     EACH(conv2d, IN(0), 1),
     EACH(conv2d_dgrad, IN(0), 1),

@@ -8,6 +8,10 @@ static const uint8_t *condition_of(const ebb_kernel_run *run) {
     return call->n_in == call->op->max_in ? run->launch->in[call->n_in - 1] : NULL;
 }
 
+static cuda_element gradient_of(const ebb_kernel_run *run) {
+    return cuda_element_of(run->call->in[1].dtype);
+}
+
 static ebb_status assign_launch(const ebb_kernel_run *run) {
     const cuda_assign_args args = {.scalars = cuda_of(run->backend)->device->scalars,
                                    .x = run->launch->in[1],
@@ -34,7 +38,8 @@ static ebb_status sgd_launch(const ebb_kernel_run *run) {
                                 .apply = condition_of(run),
                                 .to = run->launch->out[0],
                                 .n = ebb_type_count(&run->call->out[0]),
-                                .decay = (float)run->call->attr[EBB_SGD_DECAY].f};
+                                .decay = (float)run->call->attr[EBB_SGD_DECAY].f,
+                                .gradient = gradient_of(run)};
     return launch_sgd(run, CUDA_KERNEL_sgd, &args);
 }
 CUDA_OP(sgd, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = sgd_launch, .obeys = true);
@@ -52,7 +57,8 @@ static ebb_status sgd_momentum_launch(const ebb_kernel_run *run) {
                                          .n = ebb_type_count(&run->call->out[0]),
                                          .momentum = (float)a[EBB_SGDM_MOMENTUM].f,
                                          .decay = (float)a[EBB_SGDM_DECAY].f,
-                                         .nesterov = a[EBB_SGDM_NESTEROV].i[0] != 0};
+                                         .nesterov = a[EBB_SGDM_NESTEROV].i[0] != 0,
+                                         .gradient = gradient_of(run)};
     return launch_sgd(run, CUDA_KERNEL_sgd_momentum, &args);
 }
 CUDA_OP(sgd_momentum, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = sgd_momentum_launch,
@@ -79,7 +85,8 @@ static ebb_status adamw_launch(const ebb_kernel_run *run) {
                                   .keep_v = (float)beta2,
                                   .new_v = (float)(1 - beta2),
                                   .eps = (float)run->call->attr[EBB_ADAMW_EPS].f,
-                                  .decay = (float)run->call->attr[EBB_ADAMW_DECAY].f};
+                                  .decay = (float)run->call->attr[EBB_ADAMW_DECAY].f,
+                                  .gradient = gradient_of(run)};
     return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_adamw, run->call->out[0].dtype),
                        cuda_blocks_of(args.n, CUDA_ADAMW_EACH), &args);
 }

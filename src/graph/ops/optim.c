@@ -13,7 +13,8 @@
  *                    are they finite? the next scale: times backoff where they are not, times growth after
  *                    so many steps in a row in which they were
  *
- * An update whose last operand is false leaves everything as it was.
+ * An update whose last operand is false leaves everything as it was. The gradient dw of an f32 param may be
+ * of 16 bits: it is widened as it is read.
  *
  * AdamW: Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019, the decay times lr as
  * in PyTorch; and so is the 1e-6. Momentum as in Sutskever et al., "On the importance of initialization and
@@ -34,8 +35,8 @@ EBB_DEFINE(assign, EBB_RULE_OF(2, 3, 1, "target:all[*] x:all[*] apply:bool[] -> 
 /* ---- sgd ------------------------------------------------------------------------------------------ */
 
 static const ebb_attr_info sgd_attrs[] = {[EBB_SGD_DECAY] = DECAY};
-EBB_DEFINE(sgd, EBB_RULE_OF(3, 4, 1, "w[*] dw[*] lr[] apply:bool[] -> [*]"), EBB_LIST(attrs, sgd_attrs),
-           CONDITIONAL, EBB_UPDATES({0, 0}), EBB_FLOPS(4));
+EBB_DEFINE(sgd, EBB_RULE_OF(3, 4, 1, "w[*] dw:narrow[*] lr[] apply:bool[] -> [*]"),
+           EBB_LIST(attrs, sgd_attrs), CONDITIONAL, EBB_UPDATES({0, 0}), EBB_FLOPS(4));
 
 static void sgd_momentum_cost(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), call->attr[EBB_SGDM_NESTEROV].i[0] ? 8 : 6);
@@ -45,7 +46,7 @@ static const ebb_attr_info sgd_momentum_attrs[] = {
     [EBB_SGDM_DECAY] = DECAY,
     [EBB_SGDM_NESTEROV] = EBB_FLAG("nesterov", 0),
 };
-EBB_DEFINE(sgd_momentum, EBB_RULE_OF(4, 5, 2, "w[*] dw[*] m[*] lr[] apply:bool[] -> [*] [*]"),
+EBB_DEFINE(sgd_momentum, EBB_RULE_OF(4, 5, 2, "w[*] dw:narrow[*] m[*] lr[] apply:bool[] -> [*] [*]"),
            EBB_LIST(attrs, sgd_momentum_attrs), CONDITIONAL, EBB_UPDATES({0, 0}, {1, 2}),
            .cost = sgd_momentum_cost);
 
@@ -61,7 +62,7 @@ static const ebb_attr_info adamw_attrs[] = {
     [EBB_ADAMW_EPS] = EBB_REAL("eps", 1e-8, 1e-30, 1e30),
     [EBB_ADAMW_DECAY] = DECAY,
 };
-EBB_DEFINE(adamw, EBB_RULE_OF(6, 7, 3, "w[*] dw[*] m[*] v[*] n[] lr[] apply:bool[] -> [*] [*] [*]"),
+EBB_DEFINE(adamw, EBB_RULE_OF(6, 7, 3, "w[*] dw:narrow[*] m[*] v[*] n[] lr[] apply:bool[] -> [*] [*] [*]"),
            EBB_LIST(attrs, adamw_attrs), CONDITIONAL, EBB_UPDATES({0, 0}, {1, 2}, {2, 3}), EBB_FLOPS(14));
 
 /* ---- clipping by the norm of all gradients ---------------------------------------------------------- */

@@ -13,8 +13,10 @@ typedef struct dtype_class {
 #define BIT(NAME) (UINT32_C(1) << EBB_##NAME)
 #define FULL      (BIT(F32) | BIT(F64))
 #define REALS     (FULL | BIT(F16) | BIT(BF16))
+enum { NARROW = 1 };
 static const dtype_class classes[] = {
     {"", "f32, f64, f16 or bf16", REALS},
+    {"narrow", "f32, f64, f16 or bf16", REALS}, /* or of 16 bits where the others are f32 */
     {"full", "f32 or f64", FULL},
     {"num", "f32, f64, f16, bf16 or i32", REALS | BIT(I32)},
     {"any", "f32, f64, f16, bf16, i32 or bool", REALS | BIT(I32) | BIT(BOOL)},
@@ -109,7 +111,9 @@ static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule
         rule->open = i;
         rule->dtype = type->dtype;
     }
-    if (type->dtype == rule->dtype) return EBB_OK;
+    const bool narrow = o->of == &classes[NARROW];
+    if (type->dtype == rule->dtype || (narrow && rule->dtype == EBB_F32 && ebb_dtype_low(type->dtype)))
+        return EBB_OK;
     operand x = operand_find(rule->text, rule->open);
     return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must have one dtype", call->op->name,
                     x.n_name, x.name, ebb_type_text(&call->in[rule->open], first), o->n_name, o->name,
@@ -234,13 +238,6 @@ static ebb_status match(ebb_env *env, const ebb_call *call, const char *text, eb
     const ebb_status status = broadcast_match(env, call, rule);
     if (status) return status;
     return where ? ebb_rule_where(env, call, rule, where + strlen(" where ")) : EBB_OK;
-}
-
-ebb_status ebb_rule_real(ebb_env *env, const ebb_call *call, const ebb_attr *attr, ebb_dtype *out) {
-    *out = (ebb_dtype)attr->i[0];
-    if (ebb_dtype_real(*out)) return EBB_OK;
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: dtype=%s: only real numbers are made: cast them",
-                    call->op->name, ebb_dtype_name(*out));
 }
 
 ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out) {

@@ -19,7 +19,8 @@
  * there is, `name:full[...]` f32 or f64, and `name:i32[...]`, `name:bool[...]`, `name:u8[...]` just that.
  * Results have the dtype of the operands that leave it open, unless written so. `name:wide[...]`, behind an
  * operand that leaves it open, is f32 where that is of 16 bits, and of the same dtype where not:
- * statistics, losses, what scales a norm.
+ * statistics, losses, what scales a norm. `name:narrow[...]`, behind such an operand, may be of 16 bits
+ * where that is f32: the gradient of an update.
  *
  * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
  *

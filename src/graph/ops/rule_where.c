@@ -1,4 +1,4 @@
-/* What a rule says after `where`, and lists of axes. */
+/* What a rule says after `where`, lists of axes, and an attribute that is a dtype. */
 #include "graph/ops/rule.h"
 
 #include <assert.h>
@@ -68,4 +68,11 @@ ebb_status ebb_rule_axes(ebb_env *env, const ebb_call *call, const ebb_attr *lis
         *axes |= UINT32_C(1) << axis;
     }
     return EBB_OK;
+}
+
+ebb_status ebb_rule_real(ebb_env *env, const ebb_call *call, const ebb_attr *attr, ebb_dtype *out) {
+    *out = (ebb_dtype)attr->i[0];
+    if (ebb_dtype_real(*out)) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: dtype=%s: only real numbers are made: cast them",
+                    call->op->name, ebb_dtype_name(*out));
 }

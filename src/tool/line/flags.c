@@ -235,8 +235,9 @@ const tool_flag tool_flags[] = {
     {"fetch", 0, TOOL_LIST, AT(fetch), COMPILED, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
-     "parse smooth lower precision fuse grad recast accumulate scale clip outputs optimizer simplify bits "
-     "loss norm qkv pointwise query schedule",
+     "parse smooth lower precision fuse grad recast accumulate scale clip outputs optimizer simplify "
+     "narrow "
+     "bits loss norm qkv pointwise query schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"hash", 0, TOOL_SWITCH, AT(hash), R, NULL, 0, 0, NULL,

@@ -17,9 +17,15 @@ static hlo_value decayed(hlo *h, hlo_value gradient, hlo_value w, double decay) 
     return decay != 0 ? hlo_add(h, gradient, times(h, w, decay)) : gradient;
 }
 
+/* The gradient of an update, which may be of 16 bits. */
+static hlo_value gradient_of(hlo *h, const hlo_op *op) {
+    const hlo_kind kind = op->in[0].type.kind;
+    return op->in[1].type.kind == kind ? op->in[1] : hlo_convert(h, kind, op->in[1]);
+}
+
 HLO(sgd) {
     hlo *h = op->to;
-    const hlo_value g = decayed(h, op->in[1], op->in[0], op->call->attr[EBB_SGD_DECAY].f);
+    const hlo_value g = decayed(h, gradient_of(h, op), op->in[0], op->call->attr[EBB_SGD_DECAY].f);
     op->out[0] = moved(h, op->in[0], op->in[2], g);
 }
 
@@ -27,7 +33,7 @@ HLO(sgd_momentum) {
     hlo *h = op->to;
     const ebb_attr *a = op->call->attr;
     const double momentum = a[EBB_SGDM_MOMENTUM].f;
-    const hlo_value g = decayed(h, op->in[1], op->in[0], a[EBB_SGDM_DECAY].f);
+    const hlo_value g = decayed(h, gradient_of(h, op), op->in[0], a[EBB_SGDM_DECAY].f);
     const hlo_value velocity = hlo_add(h, times(h, op->in[2], momentum), g);
     const hlo_value way =
         a[EBB_SGDM_NESTEROV].i[0] ? hlo_add(h, g, times(h, velocity, momentum)) : velocity;
@@ -50,7 +56,7 @@ HLO(adamw) {
     hlo *h = op->to;
     const ebb_attr *a = op->call->attr;
     const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f;
-    const hlo_value w = op->in[0], g = op->in[1], n = op->in[4];
+    const hlo_value w = op->in[0], g = gradient_of(h, op), n = op->in[4];
     const hlo_value mean = hlo_add(h, times(h, op->in[2], beta1), times(h, g, 1 - beta1));
     const hlo_value square = hlo_add(h, times(h, op->in[3], beta2), times(h, hlo_mul(h, g, g), 1 - beta2));
     const hlo_value up = hlo_div(h, mean, hlo_everywhere(h, unbias(h, beta1, n, w.type.kind), w.type));

@@ -4,7 +4,8 @@
  * After a fault of this run nothing is updated: a step that is refused leaves parameters as they were.
  * Where a call has a condition and it is false, what was there stays.
  *
- * In 16 bits each store rounds, as ref's do; what is between is in f32.
+ * In 16 bits each store rounds, as ref's do; what is between is in f32. Gradients may be of 16 bits where
+ * the rest is f32.
  *
  * Bytes moved an element: assign twice its own, sgd three times, sgd_momentum five, adamw seven times. */
 #ifndef EBB_EXEC_CUDA_KERNELS_OPTIM_H
@@ -17,6 +18,14 @@
 /* Elements of a block of sgd. */
 CUDA_BODY int64_t cuda_optim_each(cuda_element e) {
     return (int64_t)cuda_side(e) * CUDA_OPTIM_THREADS;
+}
+
+/* n gradients. One branch for all threads alike: that is worth less than another kernel for each pair. */
+CUDA_BODY cuda_f32x8 cuda_gradient(cuda_element e, int32_t n, const void *dw, cuda_element of, int64_t at,
+                                   int64_t left) {
+    if (e == CUDA_F32 && of == CUDA_BF16) return cuda_get_some(CUDA_BF16, n, dw, at, left);
+    if (e == CUDA_F32 && of == CUDA_F16) return cuda_get_some(CUDA_F16, n, dw, at, left);
+    return cuda_get_some(e, n, dw, at, left);
 }
 
 /* Is there a condition, and is it false? */
@@ -61,6 +70,7 @@ typedef struct cuda_sgd_args {
     int64_t n;
     float momentum, decay;
     int32_t nesterov;
+    cuda_element gradient; /* of dw */
 } cuda_sgd_args;
 
 /* w' = w - lr * (dw + decay * w) */
@@ -75,7 +85,7 @@ CUDA_BODY void cuda_sgd_in(const cuda_sgd_args *args, int64_t block, int32_t thr
         return;
     }
     const float rate = cuda_get1(e, args->lr, 0);
-    const cuda_f32x8 dw = cuda_get_some(e, side, args->dw, at, left);
+    const cuda_f32x8 dw = cuda_gradient(e, side, args->dw, args->gradient, at, left);
     cuda_f32x8 w = cuda_get_some(e, side, args->w, at, left);
     CUDA_UNROLL for (int32_t k = 0; k < side; k++) w.v[k] -= rate * (dw.v[k] + args->decay * w.v[k]);
     cuda_put_some(e, side, args->to, at, w, left);
@@ -96,7 +106,7 @@ CUDA_BODY void cuda_sgd_momentum_in(const cuda_sgd_momentum_args *args, int64_t 
         return;
     }
     const float rate = cuda_get1(e, args->lr, 0);
-    const cuda_f32x8 dw = cuda_get_some(e, side, args->dw, at, left);
+    const cuda_f32x8 dw = cuda_gradient(e, side, args->dw, args->gradient, at, left);
     cuda_f32x8 w = cuda_get_some(e, side, args->w, at, left);
     cuda_f32x8 m = cuda_get_some(e, side, args->m, at, left);
     CUDA_UNROLL for (int32_t k = 0; k < side; k++) {
@@ -125,6 +135,7 @@ typedef struct cuda_adamw_args {
     double beta1, beta2;
     float keep_m, new_m, keep_v, new_v; /* beta1, 1 - beta1, and so for beta2 */
     float eps, decay;
+    cuda_element gradient; /* of dw */
 } cuda_adamw_args;
 
 /* The step's number is in device memory: what its powers give is worked out once a block. In shared bytes:
@@ -154,7 +165,7 @@ CUDA_BODY void cuda_adamw_in(const cuda_adamw_args *args, int64_t block, int32_t
             cuda_keep_some(e, 4, args->to_v, args->v, at, left);
             continue;
         }
-        const cuda_f32x8 g = cuda_get_some(e, 4, args->dw, at, left);
+        const cuda_f32x8 g = cuda_gradient(e, 4, args->dw, args->gradient, at, left);
         cuda_f32x8 w = cuda_get_some(e, 4, args->w, at, left), m = cuda_get_some(e, 4, args->m, at, left);
         cuda_f32x8 v = cuda_get_some(e, 4, args->v, at, left);
         CUDA_UNROLL for (int k = 0; k < 4; k++) {
