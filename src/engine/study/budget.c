@@ -132,10 +132,14 @@ static bool is_late(ebb_study *study, bool answered) {
  * plan. */
 #define ALIKE_PART 256
 
+/* Nothing was found under so many limits in a row of halving: the fewest bytes say more. */
+#define MAX_RAISES 2
+
 /* The limit on live bytes that is tried, and one whose answers packed badly; -1: none did. Those known to
  * be too tight are the study's. */
 typedef struct tightening {
     int64_t limit, loose;
+    uint32_t n_raised;
     bool done;
 } tightening;
 
@@ -149,7 +153,7 @@ static int64_t between(const ebb_study *study, int64_t limit, int64_t loose) {
 static void raise_limit(ebb_study *study, tightening *t) {
     study->tight_bytes = ebb_max_i64(study->tight_bytes, t->limit);
     t->limit = between(study, t->limit, t->loose);
-    t->done = t->loose - t->limit < t->loose / ALIKE_PART;
+    t->done = t->loose - t->limit < t->loose / ALIKE_PART || ++t->n_raised == MAX_RAISES;
 }
 
 /* What was found under the limit is above the budget once it is packed. */

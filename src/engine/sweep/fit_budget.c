@@ -63,17 +63,16 @@ static ebb_status squeeze(ebb_fitter *f) {
 #define FRESH_TIMES      4
 #define MAX_FRESH_FAILED 2
 
-/* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
- * too long there may be faster elsewhere, so it is searched once more from nothing, until that has failed
- * some times. */
+/* A search that goes on from a smaller size's answer stays near it: where that is too large, or takes a
+ * little too long, another may not be, so it is searched once more from nothing, until that has failed some
+ * times. */
 static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
     const int64_t above = *high;
     int64_t bytes;
     ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
-    const bool too_slow = status == EBB_OK && *low < size && bytes <= f->budget_bytes;
-    if (!too_slow || f->last_added > f->max_added + FAR_ADDED || f->n_fresh_failed == MAX_FRESH_FAILED ||
-        ebb_fit_is_late(f))
-        return status;
+    const bool failed = status == EBB_OK && *low<size, too_large = bytes> f->budget_bytes;
+    const bool far = !too_large && f->last_added > f->max_added + FAR_ADDED;
+    if (!failed || far || f->n_fresh_failed == MAX_FRESH_FAILED || ebb_fit_is_late(f)) return status;
     *high = above;
     const uint32_t part = f->effort_part;
     f->warm = false;
