@@ -86,7 +86,7 @@ ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_pack_effort
 static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer *best) {
     ebb_status status = EBB_OK;
     bool fit = false;
-    while (status == EBB_OK && !fit && fastest->selection->next) {
+    while (status == EBB_OK && !fit && fastest->selection->next && !ebb_study_is_late(study)) {
         ebb_answer other;
         status = ebb_study_pack_next(study, fastest, EBB_PACK_QUICKLY, &other);
         fit = status == EBB_OK && ebb_study_fits(study, other.plan);
@@ -99,7 +99,7 @@ static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer
  * there is one that is good enough. */
 static ebb_status pack_better(ebb_study *study, ebb_answer *last, ebb_answer *best, bool *done) {
     *done = false;
-    if (study->hurried) return EBB_OK;
+    if (ebb_study_is_late(study)) return EBB_OK;
     ebb_status status = offer_others(study, last, best);
     if (study->hint
             .fits_or_not) { /* any that fits will do, and a packing at length takes as long as a search */
@@ -184,6 +184,18 @@ static ebb_status take_answer(ebb_study *study, ebb_status ended, ebb_answer *fo
     return EBB_OVER_BUDGET;
 }
 
+/* Room that is left for packing where time is short and the baseline packs badly: its excess is a few times
+ * that much once values are dropped, and there may be no time for a second search. */
+#define MORE_EXCESS 4
+
+static int64_t first_limit(const ebb_study *study) {
+    const int64_t room = ebb_study_room(study);
+    if (study->deadline_ns == 0 || room <= 0) return room;
+    const double excess =
+        (double)study->base_excess_bytes / (double)ebb_max_i64(1, study->base_arena_bytes);
+    return room - ebb_min_i64((int64_t)(MORE_EXCESS * excess * (double)room), room / GRACE_PART);
+}
+
 ebb_status ebb_study_tighten(ebb_study *study, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     /* A search that knows the bound ends near it; a trial's ends soon anyway. */
     ebb_status status = study->hint.fits_or_not ? EBB_OK : ebb_study_prove(study);
@@ -192,7 +204,7 @@ ebb_status ebb_study_tighten(ebb_study *study, const uint8_t *genes, uint32_t n_
     const uint32_t most = answered                  ? MORE_TIGHTENINGS
                           : study->hint.fits_or_not ? TRIAL_TIGHTENINGS
                                                     : MAX_TIGHTENINGS;
-    tightening t = {.limit = ebb_study_room(study), .loose = -1, .done = ebb_study_none_fits(study)};
+    tightening t = {.limit = first_limit(study), .loose = -1, .done = ebb_study_none_fits(study)};
     ebb_ask ask = {.method = EBB_METHOD_BUDGET, .genes = genes, .n_genes = n_genes};
     ebb_answer last = {0};
     status = EBB_OVER_BUDGET;

@@ -77,6 +77,7 @@ typedef struct ebb_study {
     int64_t alignment;
     int64_t standing_bytes;                                   /* persistent + fixed, in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
+    int64_t base_excess_bytes;                                /* of its arena over its live bytes */
     int64_t least_time_ns;                                    /* no plan takes less */
     ebb_arena proof;                                          /* owns the bounds' texts */
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
