@@ -78,7 +78,20 @@ static void make_constant(onnx_import *im, const onnx_node *node) {
     if (at == EBB_NONE && !im->fatal) keep_place(im, node, node->out[0]);
 }
 
-void onnx_body_make(onnx_import *im, const onnx_graph *body) {
+/* A further result that is no node's is bound to nothing: a name outside that it has would be hidden at the
+ * end. The first result is refused when it is given. */
+static void refuse_names_outside(onnx_import *im, const onnx_graph *body) {
+    for (uint32_t i = 0; i < body->n_nodes; i++)
+        for (uint32_t k = 1; k < body->nodes[i].n_out && !onnx_stopped(im); k++) {
+            const char *name = body->nodes[i].out[k];
+            if (name[0] && onnx_names_find(&im->by_name, name) != EBB_NONE)
+                onnx_refuse(im, "%.80s is there already", name);
+        }
+}
+
+bool onnx_body_make(onnx_import *im, const onnx_graph *body) {
+    refuse_names_outside(im, body);
+    if (onnx_stopped(im)) return false;
     for (uint32_t i = 0; i < body->n_nodes && !im->fatal; i++)
         for (uint32_t k = 0; k < body->nodes[i].n_read; k++) want(im, body->nodes[i].in[k]);
     for (uint32_t k = 0; k < body->n_outputs && !im->fatal; k++) want(im, body->outputs[k].name);
@@ -88,6 +101,7 @@ void onnx_body_make(onnx_import *im, const onnx_graph *body) {
         const bool constant = strcmp(node->op, "Constant") == 0 && node->n_out == 1;
         (constant ? make_constant : onnx_make_node)(im, node);
     }
+    return true;
 }
 
 void onnx_name_hide(onnx_import *im, const char *name, size_t first) {
@@ -133,9 +147,11 @@ static void take_branch(onnx_import *im) {
     const onnx_graph *branch = chosen(im);
     const size_t first = im->values.n;
     if (!branch) return;
+    const int64_t n = (int64_t)branch->n_nodes + branch->n_tensors + branch->n_outputs;
+    if (im->unrolled.depth > 0 && !onnx_unroll_more(im, n)) return;
     onnx_node *same = EBB_NEW(im->arena, onnx_node, node->n_out);
     if (!same) im->fatal = true, im->status = EBB_NO_MEMORY;
-    onnx_body_make(im, branch);
+    if (im->fatal || !onnx_body_make(im, branch)) return;
     for (uint32_t k = 0; k < node->n_out && !im->fatal; k++) give_as(im, node, branch, k, &same[k]);
     onnx_body_end(im, branch, first);
     im->node = node;

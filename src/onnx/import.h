@@ -277,7 +277,7 @@ uint32_t onnx_together(onnx_import *im, uint32_t *part, int64_t n, uint32_t axis
 /* Around a loop that is unrolled; more: after a round, of so many nodes. Refuses what is too much for a
  * file of any size. */
 void onnx_unroll_begin(onnx_import *im);
-bool onnx_unroll_more(onnx_import *im, uint32_t n_nodes);
+bool onnx_unroll_more(onnx_import *im, int64_t n_nodes);
 void onnx_unroll_end(onnx_import *im);
 
 #endif

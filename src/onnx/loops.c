@@ -2,7 +2,7 @@
  * body has of its own, tensors and constants, is there once for all rounds. */
 #include "onnx/stages.h"
 
-enum { MOST_ROUNDS = 1024 };
+enum { MOST_ROUNDS = 1024, PARTS_A_NODE = 16 };
 
 typedef struct rounds {
     const onnx_node *node;
@@ -85,10 +85,11 @@ static bool run_round(onnx_import *im, const rounds *r, int64_t i) {
     for (uint32_t k = 0; k < r->n_given && !onnx_stopped(im); k++)
         bind_new(im, body->inputs[r->n_states + k].name,
                  (onnx_value){.kind = ONNX_GRAPH, .id = r->part[(r->n_results + k) * r->n + i]});
-    if (!onnx_unroll_more(im, body->n_nodes + 1)) return false;
-    onnx_body_make(im, body);
+    const int64_t n = (int64_t)body->n_nodes + body->n_tensors + body->n_inputs + body->n_outputs + 1;
+    if (!onnx_unroll_more(im, n)) return false;
+    const bool made_all = onnx_body_make(im, body);
     im->node = r->node;
-    return !onnx_stopped(im);
+    return made_all && !onnx_stopped(im);
 }
 
 /* ---- the whole ---- */
@@ -105,9 +106,12 @@ static bool begin(onnx_import *im, rounds *r, uint32_t n_of_node, uint32_t n_ahe
     if (onnx_stopped(im)) return false;
     r->n_results = node->n_out - r->n_states;
     if (r->n > MOST_ROUNDS) onnx_refuse(im, "more than %d rounds", MOST_ROUNDS);
+    /* A loop within another begins again in each round. */
+    const int64_t n_parts = ((int64_t)r->n_results + r->n_given) * r->n;
+    if (!onnx_stopped(im))
+        (void)onnx_unroll_more(im, (int64_t)node->n_in + node->n_out + n_parts / PARTS_A_NODE);
     r->state = EBB_NEW(im->arena, uint32_t, r->n_states + 1);
-    r->part =
-        onnx_stopped(im) ? NULL : EBB_NEW(im->arena, uint32_t, (r->n_results + r->n_given) * r->n + 1);
+    r->part = onnx_stopped(im) ? NULL : EBB_NEW(im->arena, uint32_t, n_parts + 1);
     if (!r->state || (!r->part && !onnx_stopped(im))) im->fatal = true, im->status = EBB_NO_MEMORY;
     for (uint32_t k = 0; k < r->n_states && !onnx_stopped(im); k++) {
         const onnx_value *v = onnx_operand(im, n_of_node - r->n_states - r->n_given + k);
@@ -123,7 +127,7 @@ static void give(onnx_import *im, const rounds *r, int64_t n, const int64_t *axi
     for (uint32_t k = 0; k < r->n_results && !onnx_stopped(im); k++) {
         if (!onnx_wants(im, r->n_states + k)) continue;
         if (n == 0) onnx_refuse(im, "it has no rounds to gather");
-        if (onnx_stopped(im)) return;
+        if (onnx_stopped(im) || !onnx_unroll_more(im, 0)) return;
         const uint32_t rank = onnx_shape_of(im, r->part[k * r->n]).rank;
         const uint32_t at = axis ? onnx_axis(im, axis[k], rank + 1) : 0;
         onnx_give(im, r->n_states + k, onnx_together(im, &r->part[k * r->n], n, at));
@@ -140,6 +144,7 @@ static int64_t known(onnx_import *im, uint32_t i, int64_t otherwise) {
         onnx_refuse(im, "%s computed from data: it must be known",
                     i == 0 ? "its number of rounds is" : "whether it begins is");
     const double *at = onnx_fixed(im, i, &n);
+    if (at && n != 1) onnx_refuse(im, "%lld numbers where it has one", (long long)n);
     return at && n == 1 ? onnx_whole(at[0]) : 0;
 }
 
@@ -147,11 +152,15 @@ static int64_t known(onnx_import *im, uint32_t i, int64_t otherwise) {
 static bool goes_on(onnx_import *im, const rounds *r) {
     const onnx_value *v = value_of(im, r->body->outputs[0].name);
     if (!v) return false;
+    const bool folded = v->kind == ONNX_FOLDED;
     if (v->kind == ONNX_GRAPH)
         onnx_refuse(im, "whether it goes on is computed from data: it must be known");
+    else if (folded ? onnx_count(&v->shape, 0) != 1 : !v->tensor->bytes || v->tensor->count != 1)
+        onnx_refuse(im, "whether it goes on is not one number");
+    else if (folded && (v->of_batch || v->at[0][0] != v->at[1][0]))
+        onnx_refuse(im, "whether it goes on depends on the batch: export it for a number of samples");
     if (onnx_stopped(im)) return false;
-    return v->kind == ONNX_FOLDED ? v->at[0][0] != 0
-                                  : v->tensor->bytes && onnx_tensor_at(v->tensor, 0) != 0;
+    return (folded ? v->at[0][0] : onnx_tensor_at(v->tensor, 0)) != 0;
 }
 
 void onnx_loop_take(onnx_import *im) {
@@ -200,7 +209,7 @@ static void scanned(onnx_import *im, rounds *r, const int64_t *axis) {
     for (uint32_t k = 0; k < r->n_given && !onnx_stopped(im); k++) {
         const uint32_t x = onnx_in(im, r->n_states + k);
         const onnx_shape shape = onnx_shape_of(im, x);
-        if (onnx_stopped(im)) return;
+        if (onnx_stopped(im) || !onnx_unroll_more(im, 0)) return;
         const uint32_t at = onnx_axis(im, axis[k], shape.rank);
         if (onnx_stopped(im)) return;
         if (shape.dim[0][at] != r->n || shape.dim[1][at] != r->n)

@@ -44,8 +44,9 @@ void onnx_make_node(onnx_import *im, const onnx_node *node);
 bool onnx_graphs_take(onnx_import *im);
 void onnx_loop_take(onnx_import *im);
 void onnx_scan_take(onnx_import *im);
-/* Makes the tensors and nodes of a graph in a node; its tensors and constants are the same each time. */
-void onnx_body_make(onnx_import *im, const onnx_graph *body);
+/* Makes the tensors and nodes of a graph in a node; its tensors and constants are the same each time.
+ * false: it was refused as a whole, and has made nothing. */
+bool onnx_body_make(onnx_import *im, const onnx_graph *body);
 /* Hides its names, after a refusal only those of values from place `first` on. */
 void onnx_body_end(onnx_import *im, const onnx_graph *body, size_t first);
 void onnx_name_hide(onnx_import *im, const char *name, size_t first);

@@ -1,12 +1,11 @@
 /* The story of a compilation.
  *
  *     model  -> parse, smooth, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs,
- *               optimizer, simplify, narrow, bits, loss, norm, qkv, pointwise                 -> the step's
- * graph graph  -> query                                                                -> its planning
- * graph
+ *               optimizer, simplify, narrow, bits, loss, norm, qkv, pointwise     -> the step's graph
+ *     graph  -> query                                                              -> planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
- *                                                                                    -> plan
- *     plan   -> bind                                                                 -> program
+ *                                                                                  -> plan
+ *     plan   -> bind                                                               -> program
  *
  * A chapter takes what the one before it gave and changes nothing else; its own page is where its function
  * is defined: graph/ for the passes, exec/ for query and bind, sublinear/ for select and rewrite, planner/

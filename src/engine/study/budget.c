@@ -100,10 +100,10 @@ static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer
 static ebb_status pack_better(ebb_study *study, ebb_answer *last, ebb_answer *best, bool *done) {
     *done = false;
     if (ebb_study_is_late(study)) return EBB_OK;
+    const ebb_plan *before = best->plan;
     ebb_status status = offer_others(study, last, best);
-    if (study->hint
-            .fits_or_not) { /* any that fits will do, and a packing at length takes as long as a search */
-        *done = best->plan != NULL;
+    if (study->hint.fits_or_not) { /* any other will do; a packing at length takes as long as a search */
+        *done = best->plan != before;
         return status;
     }
     *done = best->plan && best->plan->time_ns - last->plan->time_ns <= study->base_time_ns / NEAR_TIME_PART;
@@ -132,7 +132,7 @@ static bool is_late(ebb_study *study, bool answered) {
  * plan. */
 #define ALIKE_PART 256
 
-/* Nothing was found under so many limits in a row of halving: the fewest bytes say more. */
+/* Nothing was found under so many halved limits: the fewest bytes say more. */
 #define MAX_RAISES 2
 
 /* The limit on live bytes that is tried, and one whose answers packed badly; -1: none did. Those known to
@@ -153,7 +153,7 @@ static int64_t between(const ebb_study *study, int64_t limit, int64_t loose) {
 static void raise_limit(ebb_study *study, tightening *t) {
     study->tight_bytes = ebb_max_i64(study->tight_bytes, t->limit);
     t->limit = between(study, t->limit, t->loose);
-    t->done = t->loose - t->limit < t->loose / ALIKE_PART || ++t->n_raised == MAX_RAISES;
+    t->done = t->loose - t->limit < t->loose / ALIKE_PART || t->n_raised++ == MAX_RAISES;
 }
 
 /* What was found under the limit is above the budget once it is packed. */

@@ -20,6 +20,7 @@
 #define STEP_PART          24
 #define FINE_PART          64
 #define MAX_FAILURES       2
+#define MAX_SMALL_STEPS    4
 
 /* The size at which the smallest plan would just fit: all but what persists grows with the size. */
 static int64_t scaled_size(const ebb_fitter *f) {
@@ -67,12 +68,13 @@ static ebb_status squeeze(ebb_fitter *f) {
  * little too long, another may not be, so it is searched once more from nothing, until that has failed some
  * times. */
 static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
-    const int64_t above = *high;
+    const int64_t above = *high, from = *low;
     int64_t bytes;
     ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
-    const bool failed = status == EBB_OK && *low<size, too_large = bytes> f->budget_bytes;
-    const bool far = !too_large && f->last_added > f->max_added + FAR_ADDED;
-    if (!failed || far || f->n_fresh_failed == MAX_FRESH_FAILED || ebb_fit_is_late(f)) return status;
+    if (status != EBB_OK || *low == size) return status;
+    const bool far = bytes > f->budget_bytes ? size - from > 1 + from / STEP_PART
+                                             : f->last_added > f->max_added + FAR_ADDED;
+    if (far || f->n_fresh_failed == MAX_FRESH_FAILED || ebb_fit_is_late(f)) return status;
     *high = above;
     const uint32_t part = f->effort_part;
     f->warm = false;
@@ -98,13 +100,15 @@ static ebb_status climb(ebb_fitter *f, bool cheap, bool again) {
     ebb_status status = EBB_OK;
     f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
     f->climbs = true;
+    uint32_t n_up = 0;
     for (uint32_t n_failed = 0; status == EBB_OK && n_failed < max_failures && high - low > resolution;) {
         const bool up = high == EBB_FIT_MAX_SIZE;
         const int64_t before = low;
         if ((up && low + step >= high) || ebb_fit_is_late(f)) break;
         status = probe_twice(f, up ? low + step : low + (high - low) / 2, &low, &high);
         n_failed = low > before ? 0 : n_failed + 1;
-        if (cheap) step *= 2; /* else the squeeze came near */
+        n_up += low > before;
+        if (cheap || n_up > MAX_SMALL_STEPS) step *= 2; /* else the squeeze came near */
     }
     f->climbs = false;
     return status;

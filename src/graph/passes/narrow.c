@@ -1,7 +1,7 @@
 /* Narrow: takes a graph with updates; gives the same, where an update of an f32 param reads a gradient of
  * 16 bits as it was made, and not a copy that was widened for it. Every number of 16 bits is one of f32: no
- * bit of a result changes, and as the copy had twice the bytes no peak grows. Requires: simplified. Cost:
- * O(graph).
+ * bit of a result changes, and as the copy had twice the bytes no peak grows but for scratch. Requires:
+ * simplified. Cost: O(graph).
  *
  *     %w.grad = cast %g to=f32
  *     %w.next = sgd %w, %w.grad, %lr

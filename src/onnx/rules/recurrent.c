@@ -25,18 +25,20 @@ static uint32_t without(onnx_import *im, uint32_t x, uint32_t axis) {
     return onnx_reshape(im, x, &shape);
 }
 
-/* Part `at` of the first axis, without it. */
-static uint32_t part_of(onnx_import *im, uint32_t x, int64_t at) {
+/* Direction d of the first axis, without it. */
+static uint32_t part_of(onnx_import *im, const onnx_loop *l, uint32_t x, int64_t d) {
     const onnx_shape shape = onnx_shape_of(im, x);
-    if (onnx_stopped(im) || shape.rank < 1) return EBB_BUILD_NONE;
-    if (shape.dim[0][0] > 1) x = onnx_slice(im, x, 0, (int64_t[]){at, at}, (int64_t[]){1, 1});
+    if (!onnx_stopped(im) && (shape.rank < 2 || shape.dim[0][0] != l->n_directions))
+        onnx_refuse(im, "an operand of rank %u for %u directions", shape.rank, l->n_directions);
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    if (shape.dim[0][0] > 1) x = onnx_slice(im, x, 0, (int64_t[]){d, d}, (int64_t[]){1, 1});
     return without(im, x, 0);
 }
 
 /* x as one part of an axis at `axis`. */
 static uint32_t as_part(onnx_import *im, uint32_t x, uint32_t axis) {
     onnx_shape shape = onnx_shape_of(im, x);
-    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    if (onnx_stopped(im) || onnx_beyond_rank(im, (int64_t)shape.rank + 1)) return EBB_BUILD_NONE;
     for (uint32_t k = 0; k < 2; k++) {
         for (uint32_t d = shape.rank; d > axis; d--) shape.dim[k][d] = shape.dim[k][d - 1];
         shape.dim[k][axis] = 1;
@@ -73,7 +75,7 @@ void onnx_unroll_begin(onnx_import *im) {
     im->unrolled.begin = im->text.n;
 }
 
-bool onnx_unroll_more(onnx_import *im, uint32_t n_nodes) {
+bool onnx_unroll_more(onnx_import *im, int64_t n_nodes) {
     enum { NODES = 1 << 15, OPS = 20 << 10, BYTES = 4 << 20 };
     im->unrolled.n_nodes += n_nodes;
     if (im->unrolled.n_nodes > NODES || im->unrolled.n_ops + im->id_name.n - im->unrolled.first > OPS ||
@@ -97,7 +99,7 @@ static uint32_t first_state(onnx_import *im, const onnx_loop *l, uint32_t operan
     if (is_nothing(im, operand)) return onnx_fill(im, &shape, l->x, 0);
     uint32_t all = onnx_in(im, operand);
     if (l->batch_first) all = onnx_permute(im, all, (const uint32_t[]){1, 0, 2}, 3);
-    const uint32_t state = part_of(im, all, d);
+    const uint32_t state = part_of(im, l, all, d);
     const onnx_shape given = onnx_shape_of(im, state);
     if (!onnx_stopped(im) && !onnx_same_shape(&given, &shape))
         onnx_refuse(im, "operand %u is of another shape", operand);
@@ -108,7 +110,7 @@ static uint32_t first_state(onnx_import *im, const onnx_loop *l, uint32_t operan
 static void read_steps(onnx_import *im, const onnx_loop *l, uint32_t d, uint32_t bias, uint32_t *steps) {
     onnx_shape rows = {.rank = 2}, all = {.rank = 3};
     const onnx_shape shape = onnx_shape_of(im, l->x);
-    const uint32_t w = part_of(im, onnx_in(im, WEIGHTS), d);
+    const uint32_t w = part_of(im, l, onnx_in(im, WEIGHTS), d);
     if (onnx_stopped(im)) return;
     for (uint32_t k = 0; k < 2; k++) {
         all.dim[k][0] = l->n;
@@ -125,13 +127,13 @@ static void read_steps(onnx_import *im, const onnx_loop *l, uint32_t d, uint32_t
 
 static void read_cell(onnx_import *im, const onnx_loop *l, uint32_t d, onnx_cell *c) {
     c->w_bias = c->r_bias = c->peepholes = EBB_BUILD_NONE;
-    c->r = part_of(im, onnx_in(im, FROM_STATE), d);
+    c->r = part_of(im, l, onnx_in(im, FROM_STATE), d);
     if (onnx_has(im, BIASES)) {
-        const uint32_t both = part_of(im, onnx_in(im, BIASES), d);
+        const uint32_t both = part_of(im, l, onnx_in(im, BIASES), d);
         c->w_bias = onnx_gates(im, both, l, 0, l->n_gates);
         c->r_bias = onnx_gates(im, both, l, l->n_gates, l->n_gates);
     }
-    if (onnx_has(im, PEEPHOLES)) c->peepholes = part_of(im, onnx_in(im, PEEPHOLES), d);
+    if (onnx_has(im, PEEPHOLES)) c->peepholes = part_of(im, l, onnx_in(im, PEEPHOLES), d);
     c->h = first_state(im, l, STATE, d);
     if (l->has_cell) c->c = first_state(im, l, CELL, d);
 }
@@ -172,6 +174,8 @@ static bool read_loop(onnx_import *im, onnx_loop *l) {
     if (onnx_stopped(im)) return false;
     l->n_directions = strcmp(way, "bidirectional") == 0 ? 2 : 1;
     l->reversed = strcmp(way, "reverse") == 0;
+    if (l->n_directions == 1 && !l->reversed && strcmp(way, "forward") != 0)
+        onnx_refuse(im, "direction %.40s: forward, reverse and bidirectional are read", way);
     if (x.rank != 3 || r.rank != 3 || r.dim[0][0] != l->n_directions ||
         r.dim[0][1] != l->n_gates * r.dim[0][2])
         onnx_refuse(im, "sequences of rank %u, weights of rank %u for %u directions", x.rank, r.rank,
@@ -197,7 +201,7 @@ static void give(onnx_import *im, const onnx_loop *l, uint32_t k, uint32_t y) {
 
 static void make(onnx_import *im, onnx_loop *l) {
     uint32_t all[2], last[2], last_cell[2];
-    if (!read_loop(im, l)) return;
+    if (!onnx_unroll_more(im, 1) || !read_loop(im, l)) return;
     uint32_t *steps = EBB_NEW(im->arena, uint32_t, l->n);
     if (!steps) im->fatal = true, im->status = EBB_NO_MEMORY;
     for (uint32_t d = 0; d < l->n_directions && !onnx_stopped(im); d++) {

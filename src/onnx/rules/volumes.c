@@ -203,7 +203,7 @@ uint32_t onnx_volume_back(onnx_import *im, uint32_t x, uint32_t weights) {
     const int64_t groups = onnx_attr_int(im, "group", 1);
     back_axis axis[3];
     if (onnx_stopped(im)) return EBB_BUILD_NONE;
-    if (w.rank != 5 || w.dim[0][0] != shape.dim[0][1] || groups < 1)
+    if (w.rank != 5 || w.dim[0][0] != shape.dim[0][1] || groups < 1 || groups > w.dim[0][0])
         onnx_refuse(im, "weights of rank %u, of %lld channels, for a volume", w.rank,
                     (long long)w.dim[0][0]);
     if (onnx_stopped(im) || !read_back(im, w.dim[0] + 2, axis)) return EBB_BUILD_NONE;
