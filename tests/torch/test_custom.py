@@ -39,6 +39,23 @@ strict.register_fake(torch.empty_like)
 strict.register_autograd(lambda ctx, g: g)
 
 
+TIRED = []
+
+
+@torch.library.custom_op("ebb_test::tired", mutates_args=())
+def tired(x: torch.Tensor) -> torch.Tensor:
+    """Raises on made-up numbers after two runs on them."""
+    if x.flatten()[0] == x.flatten()[-1]:
+        TIRED.append(tuple(x.shape))
+        if len(TIRED) > 2:
+            raise AssertionError("enough of constants")
+    return x.exp()
+
+
+tired.register_fake(torch.empty_like)
+tired.register_autograd(lambda ctx, g: g)
+
+
 class Custom(nn.Module):
     def __init__(self, op, in_place=False):
         super().__init__()
@@ -82,6 +99,14 @@ class CustomOps(unittest.TestCase):
         (_, _), (twin, compiled) = pair(Custom("strict"), budget=0.9, time_limit=1.0)
         with self.assertWarnsRegex(UserWarning, r"no scratch of theirs: ebb_test.strict.default \(AssertionError: constants are no data\)"):
             result(twin, compiled, torch.randn(*X))
+
+    def test_one_that_tires_of_being_measured_is_planned(self):
+        x = torch.randn(*X)
+        (plain, run), (twin, compiled) = pair(Custom("tired"), budget=0.9, time_limit=1.0)
+        found = result(twin, compiled, x)
+        self.assertGreater(len(TIRED), 2)
+        self.assertTrue(same(result(plain, run, x), found))
+        self.assertGreater(compiled.planned_bytes, 0)
 
     def test_collectives_wait_for_other_ranks_and_are_not_run(self):
         graph = torch.fx.Graph()

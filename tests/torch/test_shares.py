@@ -1,5 +1,6 @@
 """How graphs of one model share a budget, what is said of one that is too small, and PyTorch's own knob with Ebb behind it."""
 
+import itertools
 import unittest
 from unittest import mock
 
@@ -87,8 +88,9 @@ class DearAndCheap(nn.Module):
 class Shares(unittest.TestCase):
     def test_graphs_that_hold_one_by_one_share_where_that_is_faster(self):
         x, model, times = torch.randn(4096, 64), DearAndCheap(), []
+        clock = mock.patch.object(ebb.torch._graphs.time, "process_time", side_effect=itertools.count())  # a second each time it is asked
         for better in (lambda *_: None, ebb.torch._compile.better):
-            with mock.patch.object(ebb.torch._compile, "better", better):
+            with mock.patch.object(ebb.torch._compile, "better", better), clock:
                 (plain, run), (twin, compiled) = pair(model, budget=0.65, costs="roofline", **REPEATABLE)
                 self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
             together = ebb.torch._share.Graphs(compiled.plans)
@@ -97,7 +99,7 @@ class Shares(unittest.TestCase):
             times.append(sum(plan.time_ns for plan in compiled.plans))
         self.assertLess(times[1], 0.95 * times[0])
         self.assertEqual(compiled.n_starts, 2)
-        self.assertGreater(min(plan.planning_seconds for plan in compiled.plans), 0.01)  # of the start before, too
+        self.assertGreaterEqual(min(plan.planning_seconds for plan in compiled.plans), 2)  # of the start before, too
 
     def test_a_graph_counts_as_often_as_it_runs(self):
         x = torch.randn(256, 32)
