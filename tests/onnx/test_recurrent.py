@@ -137,6 +137,9 @@ ROWS += [
     refused("clip", "LSTM", "clip or input_forget", clip=3.0),
     refused("lengths", "RNN", "its sequences have lengths of their own", [NONE, ([N], [STEPS, 1])]),
     refused("a state of another shape", "RNN", "operand 5 is of another shape", [NONE, NONE, ([1, N, 1], [0.5] * N)]),
+    refused("biases of another length", "RNN", "operand 3 is of another shape", [([1, 4 * SIZE], [0.5] * 4 * SIZE)]),
+    refused("biases for two ways", "RNN", "an operand of rank 2 for 1 directions", [([2, 2 * SIZE], [0.5] * 4 * SIZE)]),
+    refused("another direction", "RNN", "direction sideways", direction="sideways"),
     refused("weights for two ways", "GRU", "weights of rank 3 for 2 directions", direction="bidirectional"),
     refused("too many steps", "RNN", "1025 steps: up to 1024 are read", x=(1025, 1, IN)),
 ]

@@ -187,5 +187,15 @@ class Loops(unittest.TestCase):
         return [*(t.detach() for player in (maker, critic) for t in (*player.parameters(), *player.buffers())), torch.get_rng_state()]
 
 
+class ByName(unittest.TestCase):
+    def test_a_size_that_is_read_is_told(self):
+        torch._dynamo.reset()
+        model, x = Cut(), torch.randn(64, 32)
+        plain = copy.deepcopy(model)
+        with torch._dynamo.config.patch(capture_scalar_outputs=True), self.assertWarnsRegex(UserWarning, "sizes that are read from tensors"):
+            found = result(model, torch.compile(model, backend="ebb", options={"budget": 0.9, "costs": "roofline"}), x)
+        self.assertTrue(same(result(plain, plain, x), found))
+
+
 if __name__ == "__main__":
     unittest.main()

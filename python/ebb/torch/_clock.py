@@ -1,5 +1,6 @@
 """Units run on made-up tensors: how long they take, what they allocate, and how their results lie."""
 
+import contextlib
 import operator
 import time
 
@@ -88,14 +89,11 @@ def measure_cpu(joint, units, failed):
     _heap.keep(max(bytes_of(unit) for unit in units.values()))
     found = allocations(joint, units, failed)
     for key, (taken, scratch, layouts) in found.items():
-        if taken >= SHORT_NS:
-            continue
-        try:
-            run = Runnable(joint, units[key])
-            run()
-            found[key] = min(taken, short_ns(run, taken)), scratch, layouts
-        except Exception:  # a custom op may tire of it: what it took before stands
-            continue
+        if taken < SHORT_NS:
+            with contextlib.suppress(Exception):  # a custom op may tire of it: what it took before stands
+                run = Runnable(joint, units[key])
+                run()
+                found[key] = min(taken, short_ns(run, taken)), scratch, layouts
     return found
 
 

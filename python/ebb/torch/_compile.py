@@ -277,13 +277,15 @@ def register():
     @functools.wraps(Backend.__call__)
     def ebb(module, examples, **kwargs):
         options = dict(kwargs.get("options") or {})
-        kind = options.pop("backend", "eager")
-        costs, limit = options.pop("costs", "measured"), options.pop("time_limit", PLANNING_SECONDS)
+        kind, costs, limit = (options.pop(*of) for of in (("backend", "eager"), ("costs", "measured"), ("time_limit", PLANNING_SECONDS)))
         budget = Budget(options.pop("budget", None), options.pop("fixed", 0), options.pop("reserve", 0))
         if options:
             raise ValueError(f"backend \"ebb\" has no option {sorted(options)[0]!r}")
         check(kind, costs)
-        return Backend(budget, kind, costs, limit, 0)(module, examples)
+        made = (planner := Backend(budget, kind, costs, limit, 0))(module, examples)
+        if planner.unplanned:
+            warnings.warn("ebb.torch: a graph has sizes that are read from tensors: it is not planned, and the budget is NOT in force there", stacklevel=2)
+        return made
 
     @functools.wraps(ebb)
     def in_one_line(module, examples, **kwargs):

@@ -161,7 +161,7 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
     if (status != EBB_OK) return status;
     study->base_arena_bytes = base->plan->arena_bytes;
     study->base_total_bytes = base->plan->total_bytes;
-    study->base_excess_bytes = base->plan->arena_bytes - base->selection->peak_bytes;
+    study->base_excess_bytes = ebb_max_i64(0, base->plan->arena_bytes - base->selection->peak_bytes);
     study->base_time_ns = base->plan->time_ns;
     study->standing_bytes = study->base_total_bytes - study->base_arena_bytes;
     if (options->budget_share > 0) resolve_share(study, base->plan);

@@ -57,9 +57,10 @@ EBB_BINARY(mod, 8, NUMBERS, .grad = mod_grad);
 
 /* ---- pow ------------------------------------------------------------------------------------------ */
 
-/* The least number of a dtype whose reciprocal is finite. */
+/* The least normal number of a dtype: from there on reciprocals are finite. */
 static double least_normal(ebb_rewriter *rw, ebb_id x) {
-    return ebb_builder_type(ebb_rw_builder(rw), x)->dtype == EBB_F16 ? 0x1p-14 : 0x1p-126;
+    const ebb_dtype dtype = ebb_builder_type(ebb_rw_builder(rw), x)->dtype;
+    return dtype == EBB_F16 ? 0x1p-14 : dtype == EBB_F64 ? 0x1p-1022 : 0x1p-126;
 }
 
 static ebb_id chosen_by(ebb_rewriter *rw, ebb_id condition, ebb_id a, ebb_id b) {

@@ -16,7 +16,7 @@ typedef struct dtype_class {
 enum { NARROW = 1 };
 static const dtype_class classes[] = {
     {"", "f32, f64, f16 or bf16", REALS},
-    {"narrow", "f32, f64, f16 or bf16", REALS}, /* or of 16 bits where the others are f32 */
+    [NARROW] = {"narrow", "f32, f64, f16 or bf16", REALS}, /* or of 16 bits where the others are f32 */
     {"full", "f32 or f64", FULL},
     {"num", "f32, f64, f16, bf16 or i32", REALS | BIT(I32)},
     {"any", "f32, f64, f16, bf16, i32 or bool", REALS | BIT(I32) | BIT(BOOL)},

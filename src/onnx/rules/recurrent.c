@@ -125,15 +125,24 @@ static void read_steps(onnx_import *im, const onnx_loop *l, uint32_t d, uint32_t
     if (!onnx_stopped(im)) onnx_apart(im, y, 0, l->n, steps);
 }
 
+/* What direction d has in a line of so many numbers: biases, peepholes. */
+static uint32_t line_of(onnx_import *im, const onnx_loop *l, uint32_t operand, uint32_t d, int64_t n) {
+    const uint32_t line = part_of(im, l, onnx_in(im, operand), d);
+    const onnx_shape shape = onnx_shape_of(im, line);
+    if (!onnx_stopped(im) && (shape.rank != 1 || shape.dim[0][0] != n))
+        onnx_refuse(im, "operand %u is of another shape", operand);
+    return line;
+}
+
 static void read_cell(onnx_import *im, const onnx_loop *l, uint32_t d, onnx_cell *c) {
     c->w_bias = c->r_bias = c->peepholes = EBB_BUILD_NONE;
     c->r = part_of(im, l, onnx_in(im, FROM_STATE), d);
     if (onnx_has(im, BIASES)) {
-        const uint32_t both = part_of(im, l, onnx_in(im, BIASES), d);
+        const uint32_t both = line_of(im, l, BIASES, d, 2 * l->n_gates * l->size);
         c->w_bias = onnx_gates(im, both, l, 0, l->n_gates);
         c->r_bias = onnx_gates(im, both, l, l->n_gates, l->n_gates);
     }
-    if (onnx_has(im, PEEPHOLES)) c->peepholes = part_of(im, l, onnx_in(im, PEEPHOLES), d);
+    if (onnx_has(im, PEEPHOLES)) c->peepholes = line_of(im, l, PEEPHOLES, d, 3 * l->size);
     c->h = first_state(im, l, STATE, d);
     if (l->has_cell) c->c = first_state(im, l, CELL, d);
 }
