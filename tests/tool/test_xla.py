@@ -93,6 +93,15 @@ def losses_are_those_of_our_own_kernels(t):
     holds(not near(losses(other), losses(xla)), "another seed, other draws")
 
 
+def in_doubles_it_is_the_same_for_twenty_steps(t):
+    """In f32 rounding grows from step to step; in f64 it stays too small for that."""
+    here(t)
+    (t.folder / "doubles.ebb").write_text(MODEL.replace("f32", "f64"))
+    told = t.json("bench", "doubles.ebb", *XLA, "--device", "ref", "--steps", "20")
+    holds(told["own_loss"] > 0 and told["xla_loss"] > 0, told)
+    holds(told["loss_off"] < 1e-12 and told["param_off"] < 1e-12, told)
+
+
 def a_run_is_saved_and_goes_on_elsewhere(t):
     here(t)
     run = ("run", "dropped.ebb", "--lr", "0.1", "--save", "saves")
@@ -136,6 +145,7 @@ def sixteen_bits_are_rounded_as_by_our_kernels(t):
 
 
 TESTS = [an_absent_or_other_plugin_is_one_line, what_xla_cannot_do_is_refused, losses_are_those_of_our_own_kernels,
+         in_doubles_it_is_the_same_for_twenty_steps,
          a_run_is_saved_and_goes_on_elsewhere, every_op_agrees_on_its_own_inputs, repeated_steps_are_not_merged,
          sixteen_bits_are_rounded_as_by_our_kernels]
 

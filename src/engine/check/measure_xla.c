@@ -7,15 +7,15 @@
 typedef struct side {
     ebb_engine *engine;
     ebb_program *program;
-    float loss;
+    double loss;
 } side;
 
 typedef struct pair {
     ebb_env *env;
     ebb_arena arena;
     side own, xla;
-    ebb_made_up input; /* of both */
-    const char *loss;  /* NULL: the model has none in f32 */
+    ebb_made_up input;     /* of both */
+    const ebb_value *loss; /* NULL: the model has none */
     ebb_xla_measured *out;
 } pair;
 
@@ -73,7 +73,10 @@ static ebb_status step(pair *p, side *s, int64_t *ns) {
     ebb_status status = ebb_step(s->program);
     const int64_t took = (int64_t)(ebb_clock_ns(p->env) - begin);
     if (*ns < 0 || took < *ns) *ns = took;
-    if (status == EBB_OK && p->loss) status = ebb_fetch(s->program, p->loss, &s->loss, sizeof s->loss);
+    if (status != EBB_OK || !p->loss) return status;
+    double bits; /* of f32 or f64 */
+    status = ebb_fetch(s->program, p->loss->name, &bits, (size_t)ebb_type_bytes(&p->loss->type));
+    if (status == EBB_OK) s->loss = ebb_dtypes[p->loss->type.dtype].load(&bits, 0);
     return status;
 }
 
@@ -91,11 +94,10 @@ static ebb_status run_steps(pair *p, uint32_t n) {
         if (status == EBB_OK) status = step(p, &p->own, i ? &out->own_ns : &first);
         if (status == EBB_OK) status = step(p, &p->xla, i ? &out->xla_ns : &first);
         if (status == EBB_OK && i == 0) status = look_at_params(p, before, true);
-        const double off =
-            fabs((double)p->xla.loss - (double)p->own.loss) / fmax(fabs((double)p->own.loss), 1e-3);
+        const double off = fabs(p->xla.loss - p->own.loss) / fmax(fabs(p->own.loss), 1e-3);
         if (isnan(off) || off > out->loss_off) out->loss_off = off; /* a NaN stays */
-        out->own_loss = (double)p->own.loss;
-        out->xla_loss = (double)p->xla.loss;
+        out->own_loss = p->own.loss;
+        out->xla_loss = p->xla.loss;
     }
     return status;
 }
@@ -166,8 +168,7 @@ ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *model, const ebb_dim_b
     if (status == EBB_OK) status = open_side(env, model, dims, n_dims, options, false, &p.own);
     if (status == EBB_OK) {
         const ebb_graph *graph = p.own.program->compiled.graph;
-        const ebb_value *loss = graph->loss != EBB_NONE ? &graph->values[graph->loss] : NULL;
-        p.loss = loss && loss->type.dtype == EBB_F32 ? loss->name : NULL;
+        p.loss = graph->loss != EBB_NONE ? &graph->values[graph->loss] : NULL;
         status = run_steps(&p, n_steps);
     }
     ebb_engine_destroy(p.own.engine);
