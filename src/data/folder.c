@@ -21,6 +21,7 @@ typedef struct scan {
     name_list classes;
     EBB_ARRAY(data_file) files;
     EBB_ARRAY(uint32_t) labels;
+    const char *loose; /* the first picture beside the folders; in the data's arena */
 } scan;
 
 static int by_text(const void *a, const void *b) {
@@ -119,7 +120,10 @@ static ebb_status add_class(scan *s, const char *name, name_list *room) {
     if (status != EBB_OK) return status;
     if (stat(path, &info) != 0)
         return ebb_fail_errno(d->env, "open", path, errno, "remove it, or mend the link");
-    if (!S_ISDIR(info.st_mode)) return d->n_ignored++, EBB_OK;
+    if (!S_ISDIR(info.st_mode)) {
+        if (!s->loose && suffix_of(name) != NO_PICTURE) s->loose = name;
+        return d->n_ignored++, EBB_OK;
+    }
     ebb_arena names;
     ebb_arena_init(&names, d->env);
     const size_t before = s->files.n;
@@ -136,6 +140,12 @@ static ebb_status add_class(scan *s, const char *name, name_list *room) {
 
 static ebb_status take_over(scan *s) {
     ebb_data *d = s->data;
+    if (s->files.n == 0 && s->loose)
+        return ebb_fail(
+            d->env, EBB_BAD_INPUT,
+            "%s has pictures (%s) and no folders: there must be a folder for each class; if it is "
+            "one itself, give the folder that it is in",
+            d->path, s->loose);
     if (s->files.n == 0 || s->files.n > INT32_MAX || s->classes.names.n > EBB_DATA_MAX_CLASSES)
         return ebb_fail(
             d->env, EBB_BAD_INPUT,

@@ -27,6 +27,8 @@ class Messages(unittest.TestCase):
             (ValueError, r"Linear: in_features 0", lambda: M.Linear(0, 3)),
             (ValueError, r"Linear: out_features 2.5", lambda: M.Linear(2, 2.5)),
             (ValueError, r"Dropout: drop_prob 1.5", lambda: M.Dropout(1.5)),
+            (ValueError, r"\(2, 3\) has 2 axes; it takes 4", lambda: M.BatchNorm2d(3)(mge.tensor(np.ones((2, 3), "f4")))),
+            (ValueError, r"has 4 axes; it takes 2 or 3", lambda: M.BatchNorm1d(3)(mge.tensor(np.ones((2, 3, 1, 1), "f4")))),
             (ValueError, r"no tensors", lambda: F.concat([])),
             (ValueError, r"stack: one shape, not", lambda: F.stack([])),
             (TypeError, r"not Linear: give its parameters\(\)", lambda: GradManager().attach(net)),

@@ -42,7 +42,8 @@ class _BatchNorm(Module):
 
     def forward(self, inp):
         if inp.ndim not in self._ranks:
-            raise ValueError(f"{type(self).__name__}: {inp.ndim} axes of shape {inp.shape}: {self._ranks} are known")
+            known = " or ".join(map(str, self._ranks))
+            raise ValueError(f"{type(self).__name__}: a tensor of shape {inp.shape} has {inp.ndim} axes; it takes {known}")
         weight, bias = self.weight, self.bias
         if self.freeze and self.affine:
             weight, bias = weight.detach(), bias.detach()
