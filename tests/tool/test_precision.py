@@ -79,7 +79,8 @@ def memory_that_is_saved_changes_no_bit_of_16(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     n_recomputed = 0
     for name, low in rows((("cpu", LOW), ("ref", LOW), ("cpu", HALF), ("ref", HALF))):
-        ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--poison")
+        ways = ((), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--budget", "93%"),
+                ("--threads", "2", "--poison"))
         runs = [t.json(*RUN, *device(name), *low, *way, "--hash") for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
         n_recomputed += sum(run["n_recomputed"] for run in runs)
@@ -186,9 +187,23 @@ def what_is_fed_may_be_of_16_bits(t):
         holds(abs(cpu - ref) < 0.01 and cpu != 0, f"{dtype}: {cpu} and {ref}")
 
 
+def a_plan_says_where_16_bits_save_nothing(t):
+    (t.folder / "few.ebb").write_text(
+        "ebb 1\ngraph few\ndim N = 1\n%x = input f32[N,16]\n%labels = input i32[N]\n%w = param f32[64,16] init=uniform\n"
+        "%u = param f32[4,64] init=uniform\n%h = linear %x, %w\n%r = relu %h\n%l = linear %r, %u\n"
+        "%loss = softmax_xent %l, %labels\nloss %loss\n")
+    for low in LOW, HALF:
+        sizes = [t.json("plan", "few.ebb", *flags)["total_bytes"] for flags in ((), low)]
+        told = t.ebb_run("plan", "few.ebb", *low).stderr.decode()
+        holds(sizes[1] >= sizes[0] and told.count("\n") == 1, f"{sizes}: {told}")
+        holds(told.startswith(f"ebb: {low[1]} saves nothing here: {sizes[1]} bytes in place, and {sizes[0]} in f32"), told)
+        for flags in (), (*low, "--dim", "N=100000"):
+            equal(t.ebb_run("plan", "few.ebb", *flags).stderr, b"", f"{flags}")
+
+
 if __name__ == "__main__":
     sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, products_in_parts_agree_with_ref, memory_that_is_saved_changes_no_bit_of_16,
                    products_by_the_processor_learn_the_same_and_memory_changes_no_bit,
                    a_state_that_the_model_updates_keeps_its_cast_for_backward, f16_evaluates,
                    steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,
-                   what_is_fed_may_be_of_16_bits]))
+                   what_is_fed_may_be_of_16_bits, a_plan_says_where_16_bits_save_nothing]))

@@ -122,6 +122,36 @@ static void note_device(const tool *t, const ebb_plan *plan) {
     fprintf(stderr, " has beside its context: --budget %lld plans within these\n", (long long)room);
 }
 
+/* Of few bytes 16 bits may save none: weights stay in f32, and their casts, and the parts that kernels
+ * widen, lie beside them. A plan in place is made in milliseconds, so the other one is asked for. */
+static void note_precision(const tool *t, const ebb_model *model, const ebb_options *options,
+                           const ebb_plan *plan) {
+    ebb_options whole = *options;
+    ebb_plan *other = NULL;
+    ebb_plan_summary in_f32, s;
+    if (options->precision == EBB_PRECISION_F32) return;
+    whole.precision = EBB_PRECISION_F32;
+    whole.memory = EBB_MEMORY_IN_PLACE;
+    whole.budget_bytes = 0;
+    whole.budget_share = 0;
+    whole.n_keep = whole.n_drop = 0;
+    whole.cache = NULL;
+    whole.native_bf16 = false;
+    whole.dump = NULL;
+    whole.log = NULL;
+    whole.on_progress = NULL;
+    if (ebb_plan_model(t->env, model, t->args.dims, t->args.n_dims, &whole, &other) == EBB_OK) {
+        ebb_plan_summarize(plan, &s);
+        ebb_plan_summarize(other, &in_f32);
+        if (s.baseline_total_bytes >= in_f32.total_bytes)
+            fprintf(stderr,
+                    "ebb: %s saves nothing here: %lld bytes in place, and %lld in f32; of so few, kernels' "
+                    "scratch and casts of weights are much\n",
+                    t->args.precision, (long long)s.baseline_total_bytes, (long long)in_f32.total_bytes);
+    }
+    ebb_plan_destroy(other);
+}
+
 ebb_status tool_plan(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
@@ -152,6 +182,7 @@ ebb_status tool_plan(tool *t) {
         ebb_status written = write_plan(t, plan, options.log);
         if (written == EBB_OK) tool_note_effort(t, &options);
         if (written == EBB_OK) note_device(t, plan);
+        if (written == EBB_OK && status == EBB_OK) note_precision(t, model, &options, plan);
         if (written != EBB_OK) {
             if (status == EBB_INTERRUPTED) t->error[0] = '\0';
             status = written;
