@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`--opt-level` and `--jit`: chains of pointwise ops as single ops, by each who makes their code: the same bits.
 
-    test_jit.py EBB
+    test_jit.py EBB LLVM_FAKE
 """
 import shutil
 import sys
@@ -101,6 +101,21 @@ def a_library_that_lacks_a_function_is_refused_where_it_is_named(t):
     equal(t.json(*RUN, "--opt-level", "3", env={**env, "CC": "no-such-cc"})["params_hash"], there, "interpreted")
 
 
+def a_library_that_is_not_of_its_names_version_is_refused_where_it_is_named(t):
+    write(t)
+    if "LLVM" not in emitters(t):
+        raise Skip("no libLLVM is here")
+    shutil.copy(sys.argv[2], t.folder / "libLLVM-19.so.1")
+    env = {"LD_LIBRARY_PATH": str(t.folder)}
+    done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "LLVM", code=UNAVAILABLE, env=env)
+    holds(done.stderr.count(b"\n") == 1 and b"what is called libLLVM 19 is version 99: install libllvm14" in done.stderr, done.stderr)
+    row = next(e for e in t.json("doctor", env=env)["emitters"] if e["name"] == "LLVM")
+    holds(not row["available"] and "is version 99" in row["why"], row)
+    done = t.ebb_run(*RUN, "--opt-level", "3", env=env)
+    equal(done.stderr, b"", "not named: by who else is there")
+    equal(*(t.json(*RUN, "--opt-level", "3", env=e)["params_hash"] for e in (env, None)), "the same bits")
+
+
 def a_c_compiler_takes_its_place(t):
     """One that is counted: it compiles each body once, and none where they were kept."""
     write(t)
@@ -135,6 +150,7 @@ def a_compiler_that_fails_is_one_line_where_it_is_named(t):
 TESTS = [no_level_and_nobodys_code_changes_a_bit, chains_are_fused_at_level_3_alone,
          what_is_named_and_not_there_is_one_line, a_module_that_is_not_there_or_another_library_is_one_line,
          a_library_that_lacks_a_function_is_refused_where_it_is_named,
+         a_library_that_is_not_of_its_names_version_is_refused_where_it_is_named,
          a_c_compiler_takes_its_place, a_compiler_that_fails_is_one_line_where_it_is_named]
 
 if __name__ == "__main__":

@@ -84,19 +84,37 @@ static ebb_status names_define(cpu_llvm *l) {
     return error ? cpu_llvm_refused(l, "no place for functions", error) : EBB_OK;
 }
 
+/* What a file is called says little; from 16 on a library says which version it is. */
+static ebb_status version_check(const cpu_llvm *l) {
+    enum { SAYS_FROM = 16 };
+    void (*get)(unsigned *major, unsigned *minor, unsigned *patch);
+    unsigned is = 0, minor, patch;
+    void *at = dlsym(l->library, "LLVMGetVersion");
+    memcpy(&get, &at, sizeof get);
+    if (get) get(&is, &minor, &patch);
+    if (get ? is == (unsigned)l->version : l->version < SAYS_FROM) return EBB_OK;
+    char told[32] = "an older one";
+    if (get) (void)snprintf(told, sizeof told, "version %u", is);
+    return ebb_fail(l->base.env, EBB_UNAVAILABLE,
+                    "jit %s: what is called libLLVM %d is %s: install libllvm%d to libllvm%d",
+                    l->base.api->name, l->version, told, OLDEST, NEWEST);
+}
+
 static ebb_status llvm_begin(cpu_llvm *l) {
     const char *missing = symbols_find(l);
     if (missing)
         return ebb_fail(l->base.env, EBB_UNAVAILABLE,
                         "jit %s: libLLVM %d has no %s: install libllvm%d to libllvm%d", l->base.api->name,
                         l->version, missing, OLDEST, NEWEST);
+    ebb_status status = version_check(l);
+    if (status) return status;
     l->LLVMInitializeX86TargetInfo();
     l->LLVMInitializeX86Target();
     l->LLVMInitializeX86TargetMC();
     l->LLVMInitializeX86AsmPrinter();
     const llvm_ref error = l->LLVMOrcCreateLLJIT(&l->jit, NULL);
     if (error) return cpu_llvm_refused(l, "no compiler for this machine", error);
-    const ebb_status status = l->module && l->module->object ? names_define(l) : EBB_OK;
+    status = l->module && l->module->object ? names_define(l) : EBB_OK;
     return status ? status : machine_create(l);
 }
 
