@@ -93,23 +93,49 @@ static bool has_angles(const ebb_fused_body *body) {
     return false;
 }
 
-static void check_body(ebb_env *env, ebb_backend *cuda, cuda_compiler *const *compilers,
-                       uint32_t n_compilers, uint64_t seed, said *s) {
-    random_body body;
+enum { N_COMPUTES = 3 };
+
+typedef struct bench {
+    ebb_env *env;
+    ebb_backend *cuda; /* described */
+    cuda_compiler *compiler[N_COMPUTES];
+    said said;
+} bench;
+
+static void bench_open(bench *b) {
+    static const int32_t computes[N_COMPUTES] = {750, 800, 900};
+    const ebb_env_options options = {.log = hear, .log_ctx = &b->said};
+    b->said = (said){{0}, false};
+    cr_assert_eq(ebb_env_create(&options, &b->env), EBB_OK);
+    for (size_t k = 0; k < N_COMPUTES; k++) {
+        const ebb_status status =
+            cuda_nvrtc_open(b->env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, computes[k], &b->compiler[k]);
+        if (status == EBB_UNAVAILABLE) TEST_SKIP(ebb_env_error(b->env));
+        TEST_OK(b->env, status);
+    }
+    TEST_OK(b->env, cuda_backend_create(b->env, test_description(), NULL, NULL, &b->cuda));
+}
+
+static void bench_close(bench *b) {
+    b->cuda->api->destroy(b->cuda);
+    for (size_t k = 0; k < N_COMPUTES; k++) b->compiler[k]->api->close(b->compiler[k]);
+    test_env_close(b->env);
+}
+
+static void check_body(bench *b, const random_body *body, const char *of) {
+    ebb_env *env = b->env;
     ebb_op_facts facts;
     ebb_text text;
-    random_body_draw(env, seed, false, &body);
-    TEST_OK(env, cuda->api->facts(cuda, &body.call, &facts));
-    s->angles = has_angles(&body.body);
+    TEST_OK(env, b->cuda->api->facts(b->cuda, &body->call, &facts));
+    b->said.angles = has_angles(&body->body);
     ebb_text_init(&text, env);
-    cuda_fused_write(compilers[0], &text, &body.call, &body.body);
+    cuda_fused_write(b->compiler[0], &text, &body->call, &body->body);
     TEST_OK(env, ebb_text_status(&text));
-    for (uint32_t c = 0; c < n_compilers; c++) {
+    for (uint32_t c = 0; c < N_COMPUTES; c++) {
         char *code;
         size_t n;
-        TEST_OK(env, compilers[c]->api->compile(compilers[c], &text, &code, &n));
-        cr_assert_eq(s->line[0], '\0', "seed %llu, %u: %s: %s", (unsigned long long)seed, c, body.text,
-                     s->line);
+        TEST_OK(env, b->compiler[c]->api->compile(b->compiler[c], &text, &code, &n));
+        cr_assert_eq(b->said.line[0], '\0', "%s, %u: %s: %s", of, c, body->text, b->said.line);
         cr_assert(n > 4 && memcmp(code,
                                   "\x7f"
                                   "ELF",
@@ -120,27 +146,43 @@ static void check_body(ebb_env *env, ebb_backend *cuda, cuda_compiler *const *co
 }
 
 Test(nvrtc, makes_code_without_spills_for_each_architecture, .timeout = 36000) {
-    static const int32_t computes[] = {750, 800, 900};
-    cuda_compiler *compilers[EBB_COUNT(computes)];
-    said s = {{0}, false};
-    const ebb_env_options options = {.log = hear, .log_ctx = &s};
-    ebb_env *env;
-    ebb_backend *cuda;
-    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
-    for (size_t k = 0; k < EBB_COUNT(computes); k++) {
-        const ebb_status status =
-            cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, computes[k], &compilers[k]);
-        if (status == EBB_UNAVAILABLE) TEST_SKIP(ebb_env_error(env));
-        TEST_OK(env, status);
-    }
-    TEST_OK(env, cuda_backend_create(env, test_description(), NULL, NULL, &cuda));
+    bench b;
+    char of[32];
+    bench_open(&b);
     const uint32_t n = count_from_env("EBB_TEST_COMPILED_CUDA", 6);
     const uint64_t first = count_from_env("EBB_TEST_FIRST", 1);
-    for (uint64_t seed = first; seed < first + n; seed++)
-        check_body(env, cuda, compilers, EBB_COUNT(computes), seed, &s);
-    cuda->api->destroy(cuda);
-    for (size_t k = 0; k < EBB_COUNT(computes); k++) compilers[k]->api->close(compilers[k]);
-    test_env_close(env);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        random_body body;
+        random_body_draw(b.env, seed, false, &body);
+        (void)snprintf(of, sizeof of, "seed %llu", (unsigned long long)seed);
+        check_body(&b, &body, of);
+    }
+    bench_close(&b);
+}
+
+/* Of 35 registers, where 32 would let as many threads be resident as there can be: the assembler spilled
+ * for them. */
+Test(nvrtc, nothing_is_spilled_to_have_more_threads_resident) {
+    static const char text[] =
+        "mod(i0,i1);minimum(t0,t0);gelu(t0);less(t0,t2);sigmoid(i0);cos(t1)->t5,t4,t3";
+    bench b;
+    random_body body;
+    const ebb_type in[] = {{.dtype = EBB_F16, .rank = 2, .dim = {9, 7}},
+                           {.dtype = EBB_F16, .rank = 2, .dim = {9, 1}}};
+    bench_open(&b);
+    memcpy(body.text, text, sizeof text);
+    memcpy(body.in, in, sizeof in);
+    body.attr = (ebb_attr){.text = body.text};
+    body.call = (ebb_call){.op = &ebb_op_fused,
+                           .in = body.in,
+                           .out = body.out,
+                           .n_in = EBB_COUNT(in),
+                           .n_out = ebb_op_results(&ebb_op_fused, &body.attr),
+                           .attr = &body.attr};
+    TEST_OK(b.env, ebb_op_fused.infer(b.env, &body.call, body.out));
+    TEST_OK(b.env, ebb_fused_read(b.env, &body.call, &body.body));
+    check_body(&b, &body, "a body");
+    bench_close(&b);
 }
 
 #endif

@@ -176,10 +176,11 @@ CUDA_FUSED_FOUND(uint8_t)
 
 /* ---- the kernel ------------------------------------------------------------------------------------ */
 
-/* Of a text's body, cuda_fused_body: on the device, and what a host calls for each thread of each block. */
+/* Of a text's body, cuda_fused_body: on the device, and what a host calls for each thread of each block.
+ * One block has to fit a multiprocessor: where nothing is said, the assembler spills for more of them. */
 #ifdef __CUDACC__
 #define CUDA_FUSED_KERNEL                                                  \
-    extern "C" __global__ void __launch_bounds__(CUDA_FUSED_THREADS)       \
+    extern "C" __global__ void __launch_bounds__(CUDA_FUSED_THREADS, 1)    \
         cuda_fused(const __grid_constant__ cuda_fused_args args) {         \
         cuda_fused_body(&args, (int64_t)blockIdx.x, (int32_t)threadIdx.x); \
     }
