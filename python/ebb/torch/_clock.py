@@ -10,7 +10,9 @@ from torch import fx
 from . import _heap, _joint, _layouts, _peak, _recurrent
 from . import _private as private
 
+aten = torch.ops.aten
 MARK = "ebb.unit"
+PIVOTED = {aten.linalg_lu_solve.default: 1, aten.lu_unpack.default: 1}  # which operand has rows that are counted from 1
 SHORT_NS = 2_000_000  # what takes less is run again, without the profiler, which takes as long as a short op
 BATCHES, BATCH_NS, MOST = 3, 100_000, 8  # the least mean of some batches of runs
 
@@ -39,6 +41,8 @@ class Runnable:
             node = unit.node
             real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
             made = {n: real(joint, n) for n in node.all_input_nodes}
+            if node.target in PIVOTED:
+                made[node.args[PIVOTED[node.target]]].fill_(1)
             self.args, self.kwargs = fx.map_arg((node.args, node.kwargs), made.get)
             self.target = _layouts.target_of(joint, node)
         self.given = {private.storage_key(t) for t in private.tree_leaves((self.args, self.kwargs)) if isinstance(t, torch.Tensor)}

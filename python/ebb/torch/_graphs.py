@@ -13,34 +13,46 @@ CUT_SHORT, PATIENCE = "cut the search short", 4  # before such a refusal is beli
 
 
 class Taken:
-    """What a plan takes: `peak` in any step, `held` between the halves, without the room that its document leaves at the border."""
+    """What a plan takes: `planned_bytes` in any step, `held_bytes` between the halves, without the room that its document leaves at the border."""
 
     def __init__(self, plan, values, ops):
         border = next(i for i, step in enumerate(plan["steps"]) if ops[step["op"]]["kind"] == BORDER)
         change = [0] * (len(plan["steps"]) + 1)
-        self.held = 0
+        self.held_bytes = 0
         for buffer in plan["buffers"]:
             n_bytes = values[buffer["value"]]["bytes"]
             change[buffer["lower"]] += n_bytes
             change[buffer["upper"]] -= n_bytes
-            self.held += n_bytes if buffer["lower"] < border < buffer["upper"] - 1 else 0
-        live = self.peak = 0
+            self.held_bytes += n_bytes if buffer["lower"] < border < buffer["upper"] - 1 else 0
+        live = self.planned_bytes = 0
         for i, step in enumerate(plan["steps"]):
             live += change[i]
-            self.peak = max(self.peak, live + (0 if i == border else ops[step["op"]].get("scratch_bytes", 0)))
+            self.planned_bytes = max(self.planned_bytes, live + (0 if i == border else ops[step["op"]].get("scratch_bytes", 0)))
 
 
-class GraphPlan:
+class Searched:
+    """What searches for the graphs of a step ask of one: `free` says that its own search had no limit on what it holds."""
+
+    def nothing_gained(self, limit):
+        """Whether its plan is one that a search within this limit was for."""
+        return self.free and not self.starved and (self.budget_bytes is None or limit <= LOOSER * self.budget_bytes)
+
+    @property
+    def added_ns(self):
+        return self.time_ns - sum(op["time_ns"] for op in self.ops)
+
+
+class GraphPlan(Searched):
     """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
     order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time, for all searches; `document` and `plan`
     are ebb.graph/1 and ebb.plan/1."""
 
-    def __init__(self, document, plan, budget_bytes, seconds, starved=False):
-        self.budget_bytes, self.planning_seconds, self.starved = budget_bytes, seconds, starved
+    def __init__(self, document, plan, budget_bytes, seconds, starved=False, free=True):
+        self.budget_bytes, self.planning_seconds, self.starved, self.free = budget_bytes, seconds, starved, free
         self.plan, self.ops, self.values, self.key = plan, document.ops, document.values, key_of(document)
         self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
         taken = Taken(plan, self.values, self.ops)
-        self.planned_bytes, self.held_bytes, self.arena_bytes = taken.peak, taken.held, plan["arena_bytes"]
+        self.planned_bytes, self.held_bytes, self.arena_bytes = taken.planned_bytes, taken.held_bytes, plan["arena_bytes"]
         self.bytes_in_order = document.bytes_in_order()
         self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
         self.time_ns, own = plan["time_ns"], sum(op["time_ns"] for op in document.ops)
@@ -55,7 +67,7 @@ class Settled:
 
     def __init__(self, facts, plan, room, limit, starved, taken):
         self.facts, self.plan, self.room, self.limit, self.starved = facts, plan, room, limit, starved
-        self.planned_bytes, self.held_bytes, self.time_ns = taken.peak, taken.held, plan["time_ns"]
+        self.planned_bytes, self.held_bytes, self.time_ns = taken.planned_bytes, taken.held_bytes, plan["time_ns"]
 
 
 def key_of(document):
@@ -64,11 +76,18 @@ def key_of(document):
 
 
 def settle(facts, limit, held, options, patient=False):
-    """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
+    """A plan of the graph within these bytes, of which it holds so many between its halves; or its least. The one it has is not searched for again
+    where no more bytes are left than it was found within, and else taken where a search, which may be a short one, finds none as good."""
+    own = Settled(facts, facts.plan, 0, limit, False, facts)
+    fits = own.planned_bytes <= limit and own.held_bytes <= held
+    if fits and facts.nothing_gained(limit):
+        return own
     began, room = time.process_time(), max(0, limit - max(0, held))
     plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient)
     facts.planning_seconds += time.process_time() - began
-    return Settled(facts, plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
+    found = Settled(facts, plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
+    worse = found.planned_bytes > limit or found.held_bytes > held or found.time_ns > own.time_ns
+    return own if fits and worse else found
 
 
 class Unmet:
@@ -119,7 +138,7 @@ def plan_document(document, budget, held, options, settled, shares):
     if ready is not None:
         document.leave_room(ready.room)
         spent = ready.facts.planning_seconds + time.process_time() - began
-        return GraphPlan(document, ready.plan, ready.limit, spent, ready.starved)
+        return GraphPlan(document, ready.plan, ready.limit, spent, ready.starved, free=False)
     in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held)
     options = {**options, "memory": "in_place"}

@@ -246,6 +246,11 @@ def known(node):
     return isinstance(target, torch._ops.OpOverload) and target.namespace in OWN_NAMESPACES and not target._schema.is_mutable
 
 
+def tells(target):
+    """One of PyTorch's own ops that makes nothing: it checks what it is given."""
+    return isinstance(target, torch._ops.OpOverload) and target.namespace in OWN_NAMESPACES and not target._schema.returns
+
+
 def has_effect(node):
     target = node.target
     if node.op in ("placeholder", "get_attr", "output") or target is operator.getitem:

@@ -39,6 +39,7 @@ try:
     from torch._functorch.partitioners import _is_tangent as is_tangent
     from torch._guards import detect_fake_mode
     from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
+    from torch._higher_order_ops.effects import with_effects
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode

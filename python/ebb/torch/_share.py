@@ -61,7 +61,10 @@ def share_out(runs, total, options):
 def better(runs, total, options):
     """share_out of graphs that hold `total` by plans of their own, where that is faster; else None."""
     own_ns, time_ns = sum(op["time_ns"] for g in runs for op in g.ops), sum(g.time_ns for g in runs)
-    if len(runs) < 2 or total is None or time_ns - own_ns < WORTH * own_ns:
+    if len(runs) < 2 or total is None:
+        return None
+    most = limits(runs, total, {g: g.given_bytes for g in runs})
+    if sum(g.added_ns for g in runs if not g.nothing_gained(most[g])) < WORTH * own_ns:
         return None
     plans = share_out(runs, total, options)
     faster = Graphs(runs, plans).planned <= total and sum(plans[g].time_ns for g in runs) < time_ns - WORTH * own_ns

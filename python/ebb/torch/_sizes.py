@@ -51,15 +51,16 @@ class Sizes:
         return Scaled(values, ops, self.given, self.stay)
 
 
-class At:
+class At(_graphs.Searched):
     """A GraphPlan at other sizes. Its ops and values are made when they are asked for: few calls need them."""
 
     def __init__(self, sizes, numbers):
         self.sizes, self.numbers = sizes, numbers
         facts, scaled = sizes.facts, sizes.scaled(numbers)
+        self.free = False  # its plan was found at other sizes
         taken = _graphs.Taken(facts.plan, scaled.values, scaled.ops)
         self.plan, self.key, self.time_ns, self.starved, self.planning_seconds = facts.plan, facts.key, facts.time_ns, False, facts.planning_seconds
-        self.planned_bytes, self.held_bytes, self.kept_bytes = taken.peak, taken.held, scaled.kept_bytes()
+        self.planned_bytes, self.held_bytes, self.kept_bytes = taken.planned_bytes, taken.held_bytes, scaled.kept_bytes()
         self.bytes_in_order, self.held_in_order = scaled.bytes_in_order(), scaled.held_in_order()
         self.gradient_bytes, self.given_bytes = scaled.gradient_bytes(), scaled.given_bytes()
 

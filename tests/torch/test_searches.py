@@ -1,0 +1,59 @@
+"""How often graphs that share a budget are searched for, and what becomes of a search that ends with nothing."""
+
+import unittest
+from unittest import mock
+
+import torch
+from torch import nn
+
+import ebb.torch
+from common import pair, result, same
+from test_shares import REPEATABLE, Block
+
+
+class DearAndSmall(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dear, self.small = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(6)]), nn.Sequential(nn.Linear(64, 4), nn.Tanh())
+
+    def forward(self, x):
+        x = self.dear(x).mean(0, keepdim=True)
+        torch._dynamo.graph_break()
+        return self.small(x)
+
+
+class Searches(unittest.TestCase):
+    def test_a_graph_that_could_not_be_given_more_is_searched_for_once(self):
+        """One holds nearly all, the other next to nothing: no other shares are tried."""
+        x, wanted = torch.randn(2048, 64), []
+        make_plan = ebb.torch._plan.make_plan
+        with mock.patch.object(ebb.torch._plan, "make_plan", lambda text, options: wanted.append(options) or make_plan(text, options)):
+            (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=0.6, costs="roofline", **REPEATABLE)
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        self.assertGreater(compiled.plans[0].predicted_added, 0.02)
+        self.assertEqual((len(compiled.plans), compiled.n_starts), (2, 1))
+        self.assertLessEqual(len(wanted), 3)  # the small graph's least is the second of its two
+
+    def test_the_plan_that_a_graph_has_is_taken_where_a_search_finds_none(self):
+        (_, _), (twin, compiled) = pair(Block(), budget=0.6, **REPEATABLE)
+        result(twin, compiled, torch.randn(256, 32))
+        facts, = compiled.plans
+        facts.free = False  # it may be searched for again
+        unmet = ebb.OverBudget("ebb: cut the search short")
+        unmet.least_bytes = 2 * facts.planned_bytes
+        make_plan = ebb.torch._plan.make_plan
+
+        def short(text, options):
+            if options["memory"] == "budget" and options["budget"] < unmet.least_bytes:
+                raise unmet
+            return make_plan(text, options)
+
+        with mock.patch.object(ebb.torch._plan, "make_plan", short):
+            found = ebb.torch._graphs.settle(facts, facts.planned_bytes, facts.held_bytes, REPEATABLE)
+            self.assertLessEqual((found.planned_bytes, found.held_bytes), (facts.planned_bytes, facts.held_bytes))
+            found = ebb.torch._graphs.settle(facts, facts.planned_bytes - 64, facts.held_bytes, REPEATABLE)
+            self.assertGreater(found.planned_bytes, facts.planned_bytes)
+
+
+if __name__ == "__main__":
+    unittest.main()
