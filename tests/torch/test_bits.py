@@ -11,6 +11,7 @@ from common import Attention, convolutions, pair, peak_of_step, result, same
 
 CASES = {
     "convolutions, batch norms, dropouts": (lambda: convolutions(), (8, 3, 16, 16)),
+    "batch norms across": (lambda: nn.Sequential(*[Turned() for _ in range(4)]), (12, 8, 32)),
     "attention, views, in-place ops": (lambda: nn.Sequential(*[Attention() for _ in range(4)]), (4, 64, 32)),
 }
 
@@ -72,6 +73,18 @@ class Recurrent(nn.Module):
         for _ in range(12):
             y = torch.tanh(self.step(y) + x)
         return y
+
+
+class Turned(nn.Module):
+    """A batch norm over the features of a sequence: what it makes lies as its operand does, which the linear layer's view cannot read."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.wide, self.back = nn.BatchNorm1d(32), nn.Linear(32, 64), nn.Linear(64, 32)
+
+    def forward(self, x):
+        y = self.norm(x.transpose(1, 2)).transpose(1, 2)
+        return x + self.back(torch.tanh(self.wide(y)))
 
 
 class Bits(unittest.TestCase):

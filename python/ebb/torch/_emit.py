@@ -73,6 +73,11 @@ class Backward(Half):
         return node
 
 
+def norm_again(unit, step):
+    """Whether a batch norm runs again: without its running statistics, which are changed once."""
+    return unit.again == "batch_norm" and step["recompute"]
+
+
 class Emitter:
     """emit() gives the two graphs of a plan for a Joint."""
 
@@ -131,7 +136,7 @@ class Emitter:
         for result, value in unit.outputs:
             if value.index is None:
                 half.nodes[written[value]] = made
-            elif target is _joint.BATCH_NORM_AGAIN and value.index > 2:
+            elif norm_again(unit, step) and value.index > 2:
                 self.skipped[written[value]] = self.first[value]
             else:
                 half.nodes[written[value]] = half.call(operator.getitem, (made, value.index), {}, result)
@@ -143,10 +148,13 @@ class Emitter:
         if node.target is _joint.BATCH_NORM_BACKWARD and args[7] is True:
             args = (*args[:3], None, None, *args[5:])
         load = lambda n: half.load(n, binding)  # noqa: E731
-        if unit.again == "batch_norm" and step["recompute"]:
+        if norm_again(unit, step):
             x, weight, bias, _, _, training, momentum, eps = args
-            return _joint.BATCH_NORM_AGAIN, fx.map_arg((x, weight, bias, training, momentum, eps), load), {}
-        target = _layouts.target_of(self.joint, node) if node in self.joint.restored else node.target
+            args, kwargs, target = (x, weight, bias, training, momentum, eps), {}, _joint.BATCH_NORM_AGAIN
+        else:
+            target = node.target
+        if node in self.joint.restored:
+            target = _layouts.target_of(self.joint, node, target)
         return target, fx.map_arg(args, load), fx.map_arg(kwargs, load)
 
     def _draw(self, half, unit, step, target, args, kwargs):

@@ -122,9 +122,9 @@ def restore(joint, roots):
     joint.restored.update(joint.made[r].node for r in roots if r in joint.made and r in joint.layouts)
 
 
-def target_of(joint, node):
-    """What runs a node: its op, and where that has to be the copies of its results."""
-    run = _recurrent.callable_of(node.target)
+def target_of(joint, node, target=None):
+    """What runs a node: its op, or `target` in its place, and where that has to be the copies of its results."""
+    run = _recurrent.callable_of(target or node.target)
     if node not in joint.restored:
         return run
     orders = [order_of(t) for t in _joint.tensors_of(node.meta["val"])]
