@@ -34,6 +34,18 @@ class Searches(unittest.TestCase):
         self.assertEqual((len(compiled.plans), compiled.n_starts), (2, 1))
         self.assertLessEqual(len(wanted), 3)  # the small graph's least is the second of its two
 
+    def test_no_share_is_looked_for_where_one_graph_alone_needs_more(self):
+        """60 plans were asked for when all nine parts were tried; the least that is named can be met."""
+        x, wanted = torch.randn(2048, 64), []
+        make_plan = ebb.torch._plan.make_plan
+        with mock.patch.object(ebb.torch._plan, "make_plan", lambda text, options: wanted.append(options) or make_plan(text, options)):
+            (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=0.05, costs="roofline", **REPEATABLE)
+            with self.assertRaises(ebb.torch.OverBudget) as told:
+                compiled(x)
+        self.assertLessEqual(len(wanted), 40)
+        (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=told.exception.least_share, costs="roofline", **REPEATABLE)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+
     def test_the_plan_that_a_graph_has_is_taken_where_a_search_finds_none(self):
         (_, _), (twin, compiled) = pair(Block(), budget=0.6, **REPEATABLE)
         result(twin, compiled, torch.randn(256, 32))

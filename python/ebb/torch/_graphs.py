@@ -38,6 +38,11 @@ class Searched:
         return self.free and not self.starved and (self.budget_bytes is None or limit <= LOOSER * self.budget_bytes)
 
     @property
+    def least_bytes(self):
+        """What its own search named as its least, where that is known: with room left at the border it needs no less."""
+        return self.plan["budget_bytes"] if self.starved and self.free else 0
+
+    @property
     def added_ns(self):
         return self.time_ns - sum(op["time_ns"] for op in self.ops)
 
@@ -83,7 +88,8 @@ def settle(facts, limit, held, options, patient=False):
     if fits and facts.nothing_gained(limit):
         return own
     began, room = time.process_time(), max(0, limit - max(0, held))
-    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient)
+    least = 0 if patient else facts.least_bytes
+    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient, least)
     facts.planning_seconds += time.process_time() - began
     found = Settled(facts, plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
     worse = found.planned_bytes > limit or found.held_bytes > held or found.time_ns > own.time_ns
@@ -111,10 +117,12 @@ def settle_alone(facts, limit, options):
     return Settled(facts, plan, 0, limit, False, Taken(plan, facts.values, facts.ops))
 
 
-def planned(text, options, patient):
+def planned(text, options, patient, least=0):
     """(plan, whether no plan within the budget was found). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
-    order, which takes no search."""
+    order, which takes no search. Below `least` there is none: that is not searched for again."""
     starved, once, tries, needs = False, True, 0, 0
+    if options.get("budget", least) < least:
+        starved, options = True, {**options, "budget": least}
     while True:
         try:
             return _plan.make_plan(text, options), starved

@@ -44,6 +44,7 @@ def share_out(runs, total, options):
     and more time."""
     if len(runs) == 1:
         return {runs[0]: settle_alone(runs[0], total, options)}
+    asked, total = total, reachable(runs, total)
     short = {name: max(1, n // QUICK) if name == "effort" else n / QUICK for name, n in options.items()}
     tried = []
     for part in HOLDS:
@@ -53,9 +54,17 @@ def share_out(runs, total, options):
     tried.sort(key=lambda one: one.rank)
     near = [one for one in tried[1:2] if one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
     found = min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank)
-    if not found.holds:  # before it is refused, it has more time
-        found = min(found, Shared(runs, total, found.part, options, patient=True), key=lambda one: one.rank)
+    if found.planned > asked:  # before it is refused, it has more time
+        longer = Shared(runs, asked, found.part, options, patient=True)
+        found = longer if longer.holds else min(found, longer, key=lambda one: one.planned)
     return found.plans
+
+
+def reachable(runs, total):
+    """The total, or what is needed by the graph whose least misses it by most though the others hold as little as they can: no part changes that,
+    and the others are searched for within as much."""
+    most = limits(runs, total, {g: g.given_bytes for g in runs})
+    return total + max((g.planned_bytes - most[g] for g in runs if g.least_bytes and g.planned_bytes > most[g]), default=0)
 
 
 def better(runs, total, options):
