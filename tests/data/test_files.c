@@ -74,6 +74,14 @@ Test(folder, odd_names_and_links_are_read_and_other_things_refused) {
     folder_end(path);
     test_folder(path);
     refused(env, path, "0 pictures", "an empty folder");
+    test_folder_end(path);
+    test_env_end(env);
+}
+
+Test(folder, one_class_s_own_is_told_from_an_empty_one) {
+    char path[64], other[512];
+    ebb_env *env = test_env();
+    test_folder(path);
     test_path(other, path, "one.png");
     cr_assert(pictures_write_bytes(other, "x", 1));
     refused(env, path, "give the folder that it is in", "a class's own folder");
