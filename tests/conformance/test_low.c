@@ -23,16 +23,9 @@ static const low_row rows[] = {
     {&ebb_op_sum_squares, "u", {"[131,1009]", ""}},
     {&ebb_op_softmax, "u", {"[701,301]", ""}},
     {&ebb_op_max_pool_at, "d", {"[9,33,25,23]", "kernel=3 stride=2 pad=1"}},
-    /* 34 MB of pictures: batches, the last a smaller one */
+    /* 16 MiB of pictures: two batches */
     {&ebb_op_conv2d, "u", {"[23,3,251,251] [3,3,1,1]", ""}},
     {&ebb_op_conv2d_wgrad, "u", {"[23,3,251,251] [23,3,251,251]", "size=1"}},
-    /* half a megabyte of them: parts of what three threads take at least */
-    {&ebb_op_conv2d, "u", {"[13,5,31,29] [6,5,3,3]", "pad=1"}},
-    {&ebb_op_conv2d_dgrad, "u", {"[13,6,31,29] [6,5,3,3]", "size=31,29 pad=1"}},
-    {&ebb_op_conv2d_wgrad, "u", {"[13,5,31,29] [13,6,31,29]", "size=3 pad=1"}},
-    {&ebb_op_linear, "u", {"[1201,33] [17,33]", ""}},
-    {&ebb_op_linear_wgrad, "u", {"[1201,33] [1201,17]", ""}},
-    {&ebb_op_relu, "u", {"[9,9,41,7]", ""}}, /* of what a thread takes at least */
     /* a product of one matrix: two parts of its rows, and of what is summed */
     {&ebb_op_matmul, "u", {"[1,300001,7] [1,7,9]", ""}},
     {&ebb_op_matmul, "u", {"[1,300001,7] [1,9,7]", "transpose_b=1"}},

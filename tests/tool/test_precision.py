@@ -79,8 +79,7 @@ def memory_that_is_saved_changes_no_bit_of_16(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     n_recomputed = 0
     for name, low in rows((("cpu", LOW), ("ref", LOW), ("cpu", HALF), ("ref", HALF))):
-        ways = ((), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--budget", "93%"),
-                ("--threads", "2", "--poison"))
+        ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--poison")
         runs = [t.json(*RUN, *device(name), *low, *way, "--hash") for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
         n_recomputed += sum(run["n_recomputed"] for run in runs)
@@ -196,7 +195,7 @@ def a_plan_says_where_16_bits_save_nothing(t):
         sizes = [t.json("plan", "few.ebb", *flags)["total_bytes"] for flags in ((), low)]
         told = t.ebb_run("plan", "few.ebb", *low).stderr.decode()
         holds(sizes[1] >= sizes[0] and told.count("\n") == 1, f"{sizes}: {told}")
-        holds(told.startswith(f"ebb: {low[1]} saves nothing here: {sizes[1]} bytes in place, and {sizes[0]} in f32"), told)
+        holds(told.startswith(f"ebb: {low[1]} saves nothing here: {sizes[1]} bytes in place and {sizes[0]} in f32; leave --precision out, or try a larger batch"), told)
         for flags in (), (*low, "--dim", "N=100000"):
             equal(t.ebb_run("plan", "few.ebb", *flags).stderr, b"", f"{flags}")
 

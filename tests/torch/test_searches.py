@@ -46,6 +46,21 @@ class Searches(unittest.TestCase):
         (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=told.exception.least_share, costs="roofline", **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
 
+    def test_searches_that_end_with_nothing_are_a_refusal(self):
+        """Then graphs are planned in PyTorch's order, which has no budget."""
+        unmet = ebb.OverBudget("ebb: cut the search short")
+        unmet.least_bytes = 0
+        make_plan = ebb.torch._plan.make_plan
+
+        def nothing(text, options):
+            if options["memory"] == "budget":
+                raise unmet
+            return make_plan(text, options)
+
+        (_, _), (_, compiled) = pair(DearAndSmall(), budget=0.5, costs="roofline", **REPEATABLE)
+        with mock.patch.object(ebb.torch._plan, "make_plan", nothing), self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs"):
+            compiled(torch.randn(2048, 64))
+
     def test_the_plan_that_a_graph_has_is_taken_where_a_search_finds_none(self):
         (_, _), (twin, compiled) = pair(Block(), budget=0.6, **REPEATABLE)
         result(twin, compiled, torch.randn(256, 32))

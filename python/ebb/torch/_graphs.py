@@ -40,7 +40,7 @@ class Searched:
     @property
     def least_bytes(self):
         """What its own search named as its least, where that is known: with room left at the border it needs no less."""
-        return self.plan["budget_bytes"] if self.starved and self.free else 0
+        return (self.plan["budget_bytes"] or 0) if self.starved and self.free else 0  # in PyTorch's order it has no budget
 
     @property
     def added_ns(self):

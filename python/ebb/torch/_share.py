@@ -56,7 +56,8 @@ def share_out(runs, total, options):
     found = min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank)
     if found.planned > asked:  # before it is refused, it has more time
         longer = Shared(runs, asked, found.part, options, patient=True)
-        found = longer if longer.holds else min(found, longer, key=lambda one: one.planned)
+        within = [one for one in (*tried, longer) if one.planned <= asked]
+        found = min(within, key=lambda one: one.time_ns) if within else min(found, longer, key=lambda one: one.planned)
     return found.plans
 
 

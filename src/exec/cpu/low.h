@@ -45,10 +45,6 @@ typedef struct cpu_low_cut {
 } cpu_low_cut;
 cpu_low_cut cpu_low_cut_of(const ebb_backend *backend, const ebb_call *call);
 
-/* low_share.c: how many of the cut's rows a part has, and what shares out its own work. */
-int64_t cpu_low_part_rows(const ebb_backend *backend, const ebb_call *call, const cpu_low_cut *cut);
-bool cpu_low_is_product(const ebb_call *call);
-
 /* A part of some rows as a call in f32. An op fused of several runs as the first or the last of them, and
  * the others run while its operands or results are in scratch (low_norm.c), so that fusing changes no bit.
  * Its tables are here: it must not be copied. */

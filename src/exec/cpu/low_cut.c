@@ -94,6 +94,47 @@ static const cut_row rows_of[EBB_N_OPS] = {
     [EBB_OP_softmax_xent_grad] = {ROWS, IN(0) | IN(1), 1, IN(2), 0, 0},
 };
 
+/* Widened bytes of a part: of what streams through a cache of each thread, with all of its operands;
+ * products are large enough to run well, and small beside what they are a part of. */
+enum { STREAM_BYTES = 256 << 10, NORM_BYTES = 96 << 10, PRODUCT_BYTES = 16 << 20 };
+
+static bool is_product(ebb_family family) {
+    return family == EBB_FAMILY_CONVOLUTION || family == EBB_FAMILY_MATRIX_PRODUCT ||
+           family == EBB_FAMILY_ATTENTION;
+}
+
+/* Bytes of so many elements in f32, and those so far; saturated. */
+static int64_t widened(int64_t so_far, int64_t elements) {
+    int64_t bytes;
+    return ebb_mul_i64(elements, sizeof(float), &bytes) && ebb_add_i64(so_far, bytes, &bytes) ? bytes
+                                                                                              : INT64_MAX;
+}
+
+/* Widened bytes of a row; all that is cut. Batch norm's are the same for each of its ops, so that what is
+ * fused of several adds the same parts. */
+static int64_t row_bytes(const ebb_call *call, const cpu_low_cut *c) {
+    int64_t bytes = 0;
+    if (call->op->family == EBB_FAMILY_BATCH_NORM)
+        return widened(0, ebb_type_count(&call->in[0]) / c->rows);
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
+        const uint32_t o = i - call->n_in;
+        const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[o];
+        const bool cut = i < call->n_in ? i < 32 && c->in >> i & 1 : c->out >> o & 1;
+        if (cut && ebb_dtype_low(type->dtype)) bytes = widened(bytes, ebb_type_count(type) / c->rows);
+    }
+    return bytes;
+}
+
+/* Widened bytes of what every part has whole: a part need not be smaller. */
+static int64_t whole_bytes(const ebb_call *call, const cpu_low_cut *c) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < call->n_in; i++)
+        if (!(c->in >> i & 1)) most = ebb_max_i64(most, widened(0, ebb_type_count(&call->in[i])));
+    for (uint32_t o = 0; o < call->n_out; o++)
+        if (!(c->out >> o & 1)) most = ebb_max_i64(most, widened(0, ebb_type_count(&call->out[o])));
+    return most;
+}
+
 /* Do all that are cut have the shape of the first, but for bits of it? */
 static bool one_shape(const ebb_call *call, const cut_row *row) {
     const ebb_type *like = &call->in[0];
@@ -134,6 +175,11 @@ static void cut_matrices(const ebb_call *call, cpu_low_cut *c) {
     const bool a_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
                b_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
     if (c->rows > 1 || (a_is_turned && b_is_turned)) return;
+    const int64_t operands =
+        widened(widened(0, ebb_type_count(&call->in[0])), ebb_type_count(&call->in[1]));
+    const int64_t result = widened(0, ebb_type_count(&call->out[0]));
+    if (a_is_turned && ebb_max_i64(PRODUCT_BYTES, result) >= operands - ebb_min_i64(operands, result))
+        return;
     c->rows = call->in[0].dim[1];
     c->in = a_is_turned ? IN(0) | IN(1) : IN(0);
     c->out = !a_is_turned;
@@ -155,13 +201,16 @@ cpu_low_cut cpu_low_cut_of(const ebb_backend *backend, const ebb_call *call) {
                       .flat = flat,
                       .merged = call->op->code == EBB_OP_bn_stats};
     if (call->op->code == EBB_OP_matmul) cut_matrices(call, &c);
-    c.part = cpu_low_part_rows(backend, call, &c);
+    const bool product = is_product(call->op->family), norm = call->op->family == EBB_FAMILY_BATCH_NORM;
+    const int64_t most = product ? ebb_max_i64(PRODUCT_BYTES, whole_bytes(call, &c))
+                         : norm  ? NORM_BYTES
+                                 : STREAM_BYTES;
+    c.part = ebb_min_i64(c.rows, ebb_max_i64(1, most / ebb_max_i64(1, row_bytes(call, &c))));
     /* A part's bits begin with a byte: 8 rows, or any of so many elements. */
-    const bool bits =
-        call->op->family == EBB_FAMILY_BATCH_NORM && ebb_type_count(&call->in[0]) / c.rows % 8 != 0;
+    const bool bits = norm && ebb_type_count(&call->in[0]) / c.rows % 8 != 0;
     const int64_t unit = flat ? CPU_ALIGNMENT : bits ? 8 : 1;
     if (c.part < c.rows) c.part = ebb_min_i64(c.rows, ebb_align_up(c.part, unit));
-    if (!cpu_low_is_product(call) && !may_fail(call))
+    if (!product && !may_fail(call))
         c.lanes = ebb_min_i64(backend->n_threads, cpu_ceil_div(c.rows, c.part));
     return c;
 }

@@ -6,7 +6,7 @@
  * (`assign`) has another value by then: its cast stays.
  *
  * What makes a gradient right before such a cast is read stands behind the reader, if its operands and what
- * the reader makes are less than half of the gradient: this and the cast, each of the param's size, then
+ * the reader makes are less than half of the gradient: gradient and cast, each of the param's size, then
  * never lie there together. By bytes alone, as in late.c.
  *
  *     %w.grad = linear_wgrad %x, %dy               %w.cast_1 = cast %w
@@ -65,7 +65,7 @@ static bool reads_a_cast(const ebb_graph *graph, const recast *r, const uint32_t
     return false;
 }
 
-/* May they change places, and is less there if they do? By half of the gradient, since its
+/* May they change places, and does that take fewer bytes? By half of the gradient, since its
  * node's scratch, beside which lies what the reader makes, may be larger than the reader's own. */
 static bool goes_behind(const ebb_graph *graph, const ebb_node *node, const ebb_node *reader) {
     int64_t made = 0, held = 0;

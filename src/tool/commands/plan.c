@@ -122,8 +122,9 @@ static void note_device(const tool *t, const ebb_plan *plan) {
     fprintf(stderr, " has beside its context: --budget %lld plans within these\n", (long long)room);
 }
 
-/* Of few bytes 16 bits may save none: weights stay in f32, and their casts, and the parts that kernels
- * widen, lie beside them. A plan in place is made in milliseconds, so the other one is asked for. */
+/* Where activations are few or small 16 bits may save nothing: weights stay in f32, and their casts, and
+ * what kernels widen, lie beside them. A plan in place is made in milliseconds, so the other one is asked
+ * for. */
 static void note_precision(const tool *t, const ebb_model *model, const ebb_options *options,
                            const ebb_plan *plan) {
     ebb_options whole = *options;
@@ -144,10 +145,11 @@ static void note_precision(const tool *t, const ebb_model *model, const ebb_opti
         ebb_plan_summarize(plan, &s);
         ebb_plan_summarize(other, &in_f32);
         if (s.baseline_total_bytes >= in_f32.total_bytes)
-            fprintf(stderr,
-                    "ebb: %s saves nothing here: %lld bytes in place, and %lld in f32; of so few, kernels' "
-                    "scratch and casts of weights are much\n",
-                    t->args.precision, (long long)s.baseline_total_bytes, (long long)in_f32.total_bytes);
+            fprintf(
+                stderr,
+                "ebb: %s saves nothing here: %lld bytes in place and %lld in f32; leave --precision out, "
+                "or try a larger batch\n",
+                t->args.precision, (long long)s.baseline_total_bytes, (long long)in_f32.total_bytes);
     }
     ebb_plan_destroy(other);
 }

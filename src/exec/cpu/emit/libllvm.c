@@ -84,7 +84,7 @@ static ebb_status names_define(cpu_llvm *l) {
     return error ? cpu_llvm_refused(l, "no place for functions", error) : EBB_OK;
 }
 
-/* What a file is called says little; from 16 on a library says which version it is. */
+/* A file's name is no proof of its version; from 16 on a library says which it is. */
 static ebb_status version_check(const cpu_llvm *l) {
     enum { SAYS_FROM = 16 };
     void (*get)(unsigned *major, unsigned *minor, unsigned *patch);
