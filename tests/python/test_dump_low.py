@@ -27,7 +27,7 @@ class Low(unittest.TestCase):
                 x = F.relu(x @ w)
             return x
 
-        x = tensor(random(1 << 18, 32))
+        x = tensor(random(1 << 18, 32))  # products of 16 bits hold parts of 16 MiB
         want = f(x).numpy()
         whole, low = io.BytesIO(), io.BytesIO()
         f.dump(whole)

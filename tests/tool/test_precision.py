@@ -51,6 +51,29 @@ graph products
 %loss = mul %s, %t
 loss %loss
 """
+LARGE = """ebb 1
+graph large
+%x = input f32[8,3,16,16]
+%labels = input i32[8]
+%k1 = param f32[16,3,3,3] init=kaiming
+%k2 = param f32[16,16,3,3] init=kaiming
+%k3 = param f32[16,16,3,3] init=kaiming
+%u = param f32[256,16] init=uniform
+%w = param f32[1024,256] init=uniform
+%v = param f32[10,1024] init=uniform
+%c1 = conv2d %x, %k1 pad=1
+%r1 = silu %c1
+%c2 = conv2d %r1, %k2 pad=1
+%r2 = silu %c2
+%c3 = conv2d %r2, %k3 pad=1
+%r3 = silu %c3
+%p = global_avg_pool %r3
+%g = linear %p, %u
+%h = linear %g, %w
+%l = linear %h, %v
+%loss = softmax_xent %l, %labels
+loss %loss
+"""
 RUN = ("run", "halves.ebb", "--steps", "3", "--lr", "0.05")
 LOW, HALF = ("--precision", "bf16"), ("--precision", "f16")
 START = 32768  # f16's loss scale
@@ -84,6 +107,18 @@ def memory_that_is_saved_changes_no_bit_of_16(t):
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
         n_recomputed += sum(run["n_recomputed"] for run in runs)
     holds(n_recomputed > 0, "nothing was recomputed")
+
+
+def a_gradient_that_waits_for_a_cast_has_the_same_bits(t):
+    """In a step where *recast* makes a large weight's gradient after its cast is read."""
+    (t.folder / "large.ebb").write_text(LARGE)
+    text = t.ebb_run("plan", "large.ebb", *LOW, "--dump", "recast").stderr.decode()
+    holds(0 < text.index("%g.grad = linear_dgrad") < text.index("%w.cast.grad = linear_wgrad"), text)
+    for name, low in rows((("cpu", LOW), ("ref", LOW), ("cpu", HALF))):
+        ways = ("--budget", "97%"), (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--threads", "2", "--poison")
+        runs = [t.json("run", "large.ebb", "--steps", "3", "--lr", "0.05", *device(name), *low, *way, "--hash") for way in ways]
+        equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
+        holds(runs[0]["n_recomputed"] > 0, "nothing was recomputed")
 
 
 def products_by_the_processor_learn_the_same_and_memory_changes_no_bit(t):
@@ -203,6 +238,7 @@ def a_plan_says_where_16_bits_save_nothing(t):
 if __name__ == "__main__":
     sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, products_in_parts_agree_with_ref, memory_that_is_saved_changes_no_bit_of_16,
                    products_by_the_processor_learn_the_same_and_memory_changes_no_bit,
+                   a_gradient_that_waits_for_a_cast_has_the_same_bits,
                    a_state_that_the_model_updates_keeps_its_cast_for_backward, f16_evaluates,
                    steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,
                    what_is_fed_may_be_of_16_bits, a_plan_says_where_16_bits_save_nothing]))

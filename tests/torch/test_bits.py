@@ -11,7 +11,7 @@ from common import Attention, convolutions, pair, peak_of_step, result, same
 
 CASES = {
     "convolutions, batch norms, dropouts": (lambda: convolutions(), (8, 3, 16, 16)),
-    "batch norms across": (lambda: nn.Sequential(*[Turned() for _ in range(4)]), (12, 8, 32)),
+    "batch norms of transposed tensors": (lambda: nn.Sequential(*[Transposed() for _ in range(4)]), (12, 8, 32)),
     "attention, views, in-place ops": (lambda: nn.Sequential(*[Attention() for _ in range(4)]), (4, 64, 32)),
 }
 
@@ -75,7 +75,7 @@ class Recurrent(nn.Module):
         return y
 
 
-class Turned(nn.Module):
+class Transposed(nn.Module):
     """A batch norm over the features of a sequence: what it makes lies as its operand does, which the linear layer's view cannot read."""
 
     def __init__(self):

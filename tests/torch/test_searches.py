@@ -22,12 +22,17 @@ class DearAndSmall(nn.Module):
         return self.small(x)
 
 
+def listed(wanted):
+    """Appends the options of each plan that is asked for."""
+    make_plan = ebb.torch._plan.make_plan
+    return mock.patch.object(ebb.torch._plan, "make_plan", lambda text, options: wanted.append(options) or make_plan(text, options))
+
+
 class Searches(unittest.TestCase):
     def test_a_graph_that_could_not_be_given_more_is_searched_for_once(self):
         """One holds nearly all, the other next to nothing: no other shares are tried."""
         x, wanted = torch.randn(2048, 64), []
-        make_plan = ebb.torch._plan.make_plan
-        with mock.patch.object(ebb.torch._plan, "make_plan", lambda text, options: wanted.append(options) or make_plan(text, options)):
+        with listed(wanted):
             (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=0.6, costs="roofline", **REPEATABLE)
             self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
         self.assertGreater(compiled.plans[0].predicted_added, 0.02)
@@ -37,8 +42,7 @@ class Searches(unittest.TestCase):
     def test_no_share_is_looked_for_where_one_graph_alone_needs_more(self):
         """60 plans were asked for when all nine parts were tried; the least that is named can be met."""
         x, wanted = torch.randn(2048, 64), []
-        make_plan = ebb.torch._plan.make_plan
-        with mock.patch.object(ebb.torch._plan, "make_plan", lambda text, options: wanted.append(options) or make_plan(text, options)):
+        with listed(wanted):
             (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=0.05, costs="roofline", **REPEATABLE)
             with self.assertRaises(ebb.torch.OverBudget) as told:
                 compiled(x)
