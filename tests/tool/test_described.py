@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import sys
 
 import harness
@@ -27,20 +28,28 @@ def megengines_sample_of_resnet50_on_a_described_rtx_2080_ti(t):
     holds(json.loads(searched.stdout)["total_bytes"] < beside_context and b"takes" not in searched.stderr, searched.stderr)
 
 
-def every_model_has_a_kernel_for_each_op_in_each_precision(t):
+def every_op_of_a_model_has_a_kernel_in_each_precision(t):
+    """What convolutions of which sizes have a plan, tests/cuda/products holds: here a model whose ops others have, too, is left out."""
     models, device = (os.path.join(sys.argv[2], "examples", folder) for folder in ("models", "devices/h100.json"))
     names = sorted(name for name in os.listdir(models) if name.endswith(".ebb"))
     holds(names, models)
+    tried = set()
     for name in names:
+        with open(os.path.join(models, name), encoding="utf-8") as file:
+            ops = set(re.findall(r" = ([a-z]\w*)", file.read()))
+        if ops <= tried:
+            continue
+        tried |= ops
         for precision in "f32", "bf16", "f16":
             args = ("plan", os.path.join(models, name), "--device", device, "--precision", precision, "--json")
             done = harness.run(t.ebb, args, t.folder)
             if done.returncode == 5:
                 raise Skip("this build has no cuda")
             holds(done.returncode == 0, f"{name} in {precision}: {done.stderr}")
+    holds(len(tried) > 10, tried)
 
 
-TESTS = [megengines_sample_of_resnet50_on_a_described_rtx_2080_ti, every_model_has_a_kernel_for_each_op_in_each_precision]
+TESTS = [megengines_sample_of_resnet50_on_a_described_rtx_2080_ti, every_op_of_a_model_has_a_kernel_in_each_precision]
 
 
 if __name__ == "__main__":

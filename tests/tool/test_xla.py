@@ -124,30 +124,35 @@ def repeated_steps_are_not_merged(t):
     here(t)
     plan = t.json("plan", "dropped.ebb", "--dim", "N=512", "--no-fuse", "-o", "plan.json")
     budget = plan["total_bytes"] - plan["arena_bytes"] * 3 // 10
-    bench = ("bench", "dropped.ebb", "--dim", "N=512", *XLA, "--budget", str(budget))
-    told = t.json(*bench, "--compile-only")
-    holds(told["n_recomputed"] > 0 and told["steps"] == 0 and told["temp_bytes"] < told["merged_temp_bytes"], told)
-    told = t.json(*bench, "--steps", "3")
+    told = t.json("bench", "dropped.ebb", "--dim", "N=512", *XLA, "--budget", str(budget), "--steps", "3")
+    holds(told["n_recomputed"] > 0 and told["steps"] == 3 and told["temp_bytes"] < told["merged_temp_bytes"], told)
     holds(told["loss_off"] <= NEAR and told["param_off"] < 1e-3 and told["xla_ns"] > 0, told)
-    holds(b"xla temp" in t.ebb_run(*bench, "--steps", "2").stdout, "in words")
+
+
+def bytes_are_told_without_a_step(t):
+    here(t)
+    bench = ("bench", "dropped.ebb", *XLA, "--compile-only")
+    told = t.json(*bench)
+    holds(told["steps"] == 0 and told["temp_bytes"] > 0, told)
+    holds(b"xla temp" in t.ebb_run(*bench).stdout, "in words")
 
 
 def sixteen_bits_are_rounded_as_by_our_kernels(t):
     here(t)
+    wide = losses(t.json("run", "dropped.ebb", "--steps", "5", "--lr", "0.1", *XLA))
     for precision, off in rows((("bf16", 1e-2), ("f16", 2e-3))):
         low = ("run", "dropped.ebb", "--precision", precision)
         told = t.json(*low, "--compare", "ref", *XLA)
         equal((told["verdict"], told["over"]), ("agree", 0), told)
         own, xla = (losses(t.json(*low, "--steps", "5", "--lr", "0.1", *more)) for more in ((), XLA))
         holds(all(abs(x - y) <= off * x for x, y in zip(own, xla)), (precision, own, xla))
-        wide = losses(t.json("run", "dropped.ebb", "--steps", "5", "--lr", "0.1", *XLA))
         holds(not near(wide, xla), "it was rounded")
 
 
 TESTS = [an_absent_or_other_plugin_is_one_line, what_xla_cannot_do_is_refused, losses_are_those_of_our_own_kernels,
          in_doubles_it_is_the_same_for_twenty_steps,
          a_run_is_saved_and_goes_on_elsewhere, every_op_agrees_on_its_own_inputs, repeated_steps_are_not_merged,
-         sixteen_bits_are_rounded_as_by_our_kernels]
+         bytes_are_told_without_a_step, sixteen_bits_are_rounded_as_by_our_kernels]
 
 if __name__ == "__main__":
     sys.exit(main(TESTS))
