@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 enum { MAX_N = 1000 };
 
@@ -85,4 +86,14 @@ Test(env, counts_rightly_from_several_threads) {
 
 Test(cpu_count, is_at_least_one) {
     cr_expect_geq(ebb_cpu_count(), 1);
+}
+
+Test(host, an_address_space_that_is_limited_is_what_is_available) {
+    const int64_t before = ebb_host_available();
+    struct rlimit limit;
+    cr_assert(before > 0);
+    cr_assert(getrlimit(RLIMIT_AS, &limit) == 0);
+    limit.rlim_cur = (rlim_t)before / 2;
+    if (setrlimit(RLIMIT_AS, &limit) != 0) cr_skip_test("the limit cannot be set");
+    cr_assert_eq(ebb_host_available(), before / 2);
 }

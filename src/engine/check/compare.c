@@ -24,23 +24,11 @@ static int64_t room_bytes_of(const ebb_plan *plan) {
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* What the host can still give; -1: cannot be told. */
-static int64_t available_bytes(void) {
-    char line[128];
-    long long kib = -1;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) break;
-    }
-    if (file) fclose(file);
-    return kib < 0 ? -1 : (int64_t)kib * 1024;
-}
-
 /* Sums of two plans' bytes and a room: far from an overflow. */
 static ebb_status check_memory(ebb_env *env, const ebb_options *options, const ebb_compare_request *request,
                                bool host_memory, const ebb_compare_result *r) {
     const int64_t all = r->device_bytes + r->other_bytes + r->room_bytes;
-    const int64_t host = all - (host_memory ? 0 : r->device_bytes), free_bytes = available_bytes();
+    const int64_t host = all - (host_memory ? 0 : r->device_bytes), free_bytes = ebb_host_available();
     if (request->budget_bytes >= 0 && all > request->budget_bytes)
         return ebb_fail(env, EBB_OVER_BUDGET,
                         "comparing keeps every value on both sides: %lld bytes (%s %lld, %s %lld, results "

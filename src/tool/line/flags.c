@@ -103,9 +103,9 @@ const tool_flag tool_flags[] = {
      "with --data: stop at a picture that cannot be read, instead of passing over it"},
     {"data-threads", 0, TOOL_INTEGER, AT(data_threads), R, "N", 1, 256, NULL,
      "with --data: threads that make batches ready; changes no bit (default: the processors)"},
-    {"keep-decoded", 0, TOOL_BYTES, AT(keep_decoded_bytes), R, "BYTES", 1, INT64_MAX, NULL,
+    {"keep-decoded", 0, TOOL_BYTES, AT(keep_decoded_bytes), R, "BYTES", 0, INT64_MAX, NULL,
      "with --data DIR: keep decoded pictures in at most so many bytes, for later epochs; changes no bit "
-     "(default: none)"},
+     "(default: an eighth of the memory that is available)"},
     {"accumulate", 0, TOOL_INTEGER, AT(accumulate), COMPILED, "K", 1, 65536, NULL,
      "parts of a training step, whose gradients are averaged before the update (default 1)"},
     {"save", 0, TOOL_TEXT, AT(save), R, "DIR", 0, 0, NULL,

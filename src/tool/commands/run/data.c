@@ -7,7 +7,7 @@
 ebb_status run_data_check(tool *t) {
     const tool_args *a = &t->args;
     const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
-                      a->data_threads > 0 || a->keep_decoded_bytes > 0;
+                      a->data_threads > 0 || a->keep_decoded_bytes >= 0;
     if (!a->data && asks)
         return tool_fail(t, EBB_USAGE,
                          "--held-out, --evaluate-every, --crop, --flip, --strict, --data-threads and "
@@ -116,6 +116,18 @@ static void tell_bad(void *ctx, const char *line) {
     fputs("\n", stderr);
 }
 
+/* An eighth of what is available. Nothing of records; nothing where that is little for each picture; and
+ * nothing for fewer than two epochs, as what is kept is decoded whole, and else its crop alone. */
+static int64_t room_for_decoded(const run_session *s, uint32_t batch) {
+    enum { PART = 8, LEAST_OF_PICTURE = 1024, EPOCHS = 2 };
+    if (s->t->args.keep_decoded_bytes >= 0) return s->t->args.keep_decoded_bytes;
+    const double n_read = (double)(s->n_steps - s->n_begin) * s->n_parts * batch;
+    const int64_t bytes = ebb_host_available() / PART;
+    const bool pays =
+        s->data.facts.width == 0 && n_read > 0 && n_read >= EPOCHS * (double)s->data.facts.n_train;
+    return pays && bytes / s->data.facts.n >= LEAST_OF_PICTURE ? bytes : 0;
+}
+
 static ebb_status set_options(run_session *s, const ebb_tensor_info *p, ebb_loader_options *o) {
     const tool_args *a = &s->t->args;
     ebb_loader_options_init(s->data.set, o);
@@ -131,7 +143,7 @@ static ebb_status set_options(run_session *s, const ebb_tensor_info *p, ebb_load
     if (a->crop >= 0) o->crop_least = a->crop;
     if (a->flip) o->flip = strcmp(a->flip, "yes") == 0;
     if (a->data_threads > 0) o->n_threads = (uint32_t)a->data_threads;
-    if (a->keep_decoded_bytes > 0) o->keep_decoded_bytes = a->keep_decoded_bytes;
+    o->keep_decoded_bytes = s->data.room_bytes = room_for_decoded(s, o->batch);
     return EBB_OK;
 }
 
@@ -180,9 +192,8 @@ ebb_status run_data_begin(run_session *s) {
     o.keep_decoded_bytes = of_held_out;
     if (status == EBB_OK && s->evaluation) status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
     if (status == EBB_OK && d->facts.n_ignored > 0)
-        fprintf(stderr,
-                "ebb: %lld other files are not read: names of pictures end in .jpg, .jpeg or .png\n",
-                (long long)d->facts.n_ignored);
+        fprintf(stderr, "ebb: %lld other %s not read: names of pictures end in .jpg, .jpeg or .png\n",
+                (long long)d->facts.n_ignored, d->facts.n_ignored == 1 ? "file is" : "files are");
     return status;
 }
 
@@ -199,94 +210,6 @@ ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *progra
     if (status == EBB_OK)
         status = ebb_feed(program, d->labels, d->held_labels, d->batch * sizeof *d->held_labels);
     return status;
-}
-
-/* ---- figures ---- */
-
-/* A second: of the steps, with what feeds them; -1: only the first has run. */
-static double images_per_s(const run_session *s) {
-    if (run_evaluates_alone(s))
-        return s->evaluation_ns > 0 ? 1e9 * (double)s->n_seen / (double)s->evaluation_ns : -1;
-    if (s->n_done < 2 || s->wall_ns <= 0) return -1;
-    return 1e9 * (double)(s->n_done - 1) * s->n_parts * s->data.batch / (double)s->wall_ns;
-}
-
-/* What the loader's threads could do if they had their processors to themselves. */
-static double loader_per_s(const ebb_loader_facts *f) {
-    const double n_threads = f->n_threads > 0 ? f->n_threads : 1;
-    return f->busy_ns > 0 ? 1e9 * n_threads * (double)f->n_pictures / (double)f->busy_ns : -1;
-}
-
-/* Of both parts. */
-static int64_t count_bad(const run_session *s) {
-    ebb_loader_facts of_train = {0}, of_held_out = {0};
-    if (s->data.train) ebb_loader_look(s->data.train, &of_train);
-    if (s->data.held_out) ebb_loader_look(s->data.held_out, &of_held_out);
-    return of_train.n_bad + of_held_out.n_bad;
-}
-
-int64_t run_data_wait_ns(const run_session *s) {
-    ebb_loader_facts f = {0};
-    if (s->data.train) ebb_loader_look(s->data.train, &f);
-    return f.wait_ns - s->first_wait_ns;
-}
-
-/* Where there is but an evaluation. */
-static void print_alone(const run_session *s) {
-    printf("data             %lld pictures, %u classes, %lld passed over\n",
-           (long long)s->data.facts.n_held_out, s->data.facts.n_classes, (long long)count_bad(s));
-    if (images_per_s(s) >= 0) printf("images           %.1f a second\n", images_per_s(s));
-}
-
-/* Steps wait noticeably for pictures that were decoded before: for a folder's. */
-#define MANY_WAIT_PARTS 50
-
-static void print_remedy(const run_session *s) {
-    const bool waits = run_data_wait_ns(s) > s->wall_ns / MANY_WAIT_PARTS,
-               again = s->n_done * s->n_parts > s->data.facts.n_train / s->data.batch;
-    if (waits && again && s->data.facts.width == 0 && s->t->args.keep_decoded_bytes <= 0)
-        printf(
-            "                 with --keep-decoded BYTES pictures need decoding in the first epoch only\n");
-}
-
-void run_data_print(const run_session *s) {
-    ebb_loader_facts f;
-    if (s->data.set && run_evaluates_alone(s)) print_alone(s);
-    if (!s->data.train) return;
-    ebb_loader_look(s->data.train, &f);
-    printf("data             %lld pictures to train on, %lld held out, %u classes, %lld passed over\n",
-           (long long)s->data.facts.n_train, (long long)s->data.facts.n_held_out, s->data.facts.n_classes,
-           (long long)count_bad(s));
-    if (images_per_s(s) < 0) return;
-    printf("images           %.1f a second; the loader alone %.1f by %u threads; steps waited %.2f %% of "
-           "their time\n",
-           images_per_s(s), loader_per_s(&f), f.n_threads,
-           100.0 * (double)run_data_wait_ns(s) / (double)s->wall_ns);
-    print_remedy(s);
-    if (s->t->args.keep_decoded_bytes > 0)
-        printf(
-            "decoded pictures %lld bytes are kept; %lld of the %lld pictures to train on came from them\n",
-            (long long)f.kept_bytes, (long long)f.n_from_kept, (long long)f.n_pictures);
-}
-
-void run_data_json(const run_session *s, out_json *json) {
-    ebb_loader *loader = s->data.train ? s->data.train : s->data.held_out;
-    ebb_loader_facts f;
-    if (!loader) return;
-    ebb_loader_look(loader, &f);
-    out_open(json, "data", '{');
-    out_text(json, "hash", s->data.facts.hash);
-    out_integer(json, "n_train", s->data.facts.n_train);
-    out_integer(json, "n_held_out", s->data.facts.n_held_out);
-    out_integer(json, "n_classes", s->data.facts.n_classes);
-    out_integer(json, "n_bad", count_bad(s));
-    out_real(json, "images_per_s", images_per_s(s));
-    out_real(json, "loader_images_per_s", loader_per_s(&f));
-    out_integer(json, "loader_threads", f.n_threads);
-    out_integer(json, "wait_ns", run_data_wait_ns(s));
-    out_integer(json, "kept_bytes", f.kept_bytes);
-    out_integer(json, "n_from_kept", f.n_from_kept);
-    out_close(json, '}');
 }
 
 void run_data_end(run_session *s) {

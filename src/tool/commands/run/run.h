@@ -43,6 +43,7 @@ typedef struct run_data {
     ebb_loader *train, *held_out;
     const char *pictures, *labels; /* inputs */
     uint32_t batch;
+    int64_t room_bytes;   /* for decoded pictures */
     void *held;           /* a batch, where the device has no host bytes */
     size_t bytes;         /* of a batch */
     int32_t *held_labels; /* [batch] */
