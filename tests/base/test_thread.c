@@ -88,6 +88,8 @@ Test(cpu_count, is_at_least_one) {
     cr_expect_geq(ebb_cpu_count(), 1);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these take terabytes of addresses \
+                                                                     */
 Test(host, an_address_space_that_is_limited_is_what_is_available) {
     const int64_t before = ebb_host_available();
     struct rlimit limit;
@@ -97,3 +99,4 @@ Test(host, an_address_space_that_is_limited_is_what_is_available) {
     if (setrlimit(RLIMIT_AS, &limit) != 0) cr_skip_test("the limit cannot be set");
     cr_assert_eq(ebb_host_available(), before / 2);
 }
+#endif
