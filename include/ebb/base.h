@@ -122,8 +122,8 @@ EBB_API const char *ebb_version(void);
  * EBB_IO. */
 EBB_API EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
 
-/* Bytes of the host that this process can still take: what is available, at most the limits of its control
- * groups and of its address space, whatever of those is taken; -1: unknown. */
+/* Bytes of the host that this process can still take: what is available, at most what the limits of its
+ * control groups and of its address space leave; -1: unknown. */
 EBB_API int64_t ebb_host_available(void);
 /* Names come from files, and a hostile one must not reach a terminal. Returns the length of the code point
  * at the start of n > 0 bytes, and in *plain whether a line may show it: control characters, marks that

@@ -116,13 +116,16 @@ static void tell_bad(void *ctx, const char *line) {
     fputs("\n", stderr);
 }
 
-/* An eighth of what is available. Nothing of records; nothing where that is little for each picture; and
- * nothing for fewer than two epochs, as what is kept is decoded whole, and else its crop alone. */
+/* An eighth of what is available beside the plan's block, whose pages may not have been touched. Nothing of
+ * records; nothing where that is little for each picture; and nothing for fewer than two epochs, as what is
+ * kept is decoded whole, and else its crop alone. */
 static int64_t room_for_decoded(const run_session *s, uint32_t batch) {
     enum { PART = 8, LEAST_OF_PICTURE = 1024, EPOCHS = 2 };
     if (s->t->args.keep_decoded_bytes >= 0) return s->t->args.keep_decoded_bytes;
     const double n_read = (double)(s->n_steps - s->n_begin) * s->n_parts * batch;
-    const int64_t bytes = ebb_host_available() / PART;
+    ebb_plan_summary plan;
+    ebb_plan_summarize(ebb_program_plan(s->program), &plan);
+    const int64_t bytes = (ebb_host_available() - plan.total_bytes) / PART;
     const bool pays =
         s->data.facts.width == 0 && n_read > 0 && n_read >= EPOCHS * (double)s->data.facts.n_train;
     return pays && bytes / s->data.facts.n >= LEAST_OF_PICTURE ? bytes : 0;
