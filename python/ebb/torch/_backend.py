@@ -45,7 +45,7 @@ class Backend:
             )(module, examples)
 
     def partition(self, module, inputs, *, num_fwd_outputs, **_):
-        joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
+        joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None, self.leaves)
         _costs.measure(joint, self.costs)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, UNIT))

@@ -9,6 +9,7 @@ import operator
 
 import torch
 
+from . import _gradients
 from . import _private as private
 
 aten = torch.ops.aten
@@ -52,7 +53,7 @@ def tensors_of(value):
 class Joint:
     """The study of one joint graph."""
 
-    def __init__(self, module, n_forward, fuse=None):
+    def __init__(self, module, n_forward, fuse=None, leaves=()):
         self.module, self.graph = module, module.graph
         (self.forward_outputs, self.backward_outputs, self.forward_descriptors, self.backward_descriptors) = private.joint_outputs(
             module, num_fwd_outputs=n_forward
@@ -61,6 +62,7 @@ class Joint:
         self.tangents = [n for n in self.placeholders if private.is_tangent(n)]
         self.late = set(self.tangents) | {n for n in self.placeholders if private.is_backward_seed(n) or private.is_backward_state(n)}
         self.primals = [n for n in self.placeholders if n not in self.late]
+        self._lay_gradients(leaves)
         self.made = {}  # root node -> Value
         self.layouts = {}  # node -> what it returns, where that lies otherwise than the graph says
         self.actual = {}  # the same of symbolic sizes, by the numbers that they stand for
@@ -74,6 +76,12 @@ class Joint:
         self.units = fuse(self) if fuse else [Unit([node]) for node in self.fresh]
         for unit in self.units:
             self._describe(unit)
+
+    def _lay_gradients(self, leaves):
+        laid = _gradients.lay(self.graph, self.primals, self.backward_outputs, leaves)
+        output = self.graph.output_node()
+        if laid is not self.backward_outputs:
+            self.backward_outputs, output.args = laid, ((*self.forward_outputs, *laid),)
 
     # ---- facts of nodes ----
 
