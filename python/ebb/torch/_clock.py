@@ -31,6 +31,14 @@ def recurrent(node):
     return isinstance(node.target, torch._ops.OpOverload) and "rnn" in node.target._schema.name
 
 
+def choose(indices, values):
+    """Masks among the indices choose as many elements as other indices name, or as values are given; made up, they would choose none."""
+    masks = [i for i in indices if i is not None and i.dtype is torch.bool]
+    named = [i.numel() for i in indices if i is not None and i.dtype is not torch.bool] or list(values.shape[:1])
+    for mask in masks:
+        mask.copy_((torch.arange(mask.numel(), device=mask.device) < max([1, *named])).view(mask.shape))
+
+
 class Runnable:
     """The unit as a function without arguments, on tensors of its own."""
 
@@ -44,6 +52,8 @@ class Runnable:
             if node.target in PIVOTED:
                 made[node.args[PIVOTED[node.target]]].fill_(1)
             self.args, self.kwargs = fx.map_arg((node.args, node.kwargs), made.get)
+            if node.target is aten.index_put.default:
+                choose(*self.args[1:3])
             self.target = _layouts.target_of(joint, node)
         self.given = {private.storage_key(t) for t in private.tree_leaves((self.args, self.kwargs)) if isinstance(t, torch.Tensor)}
 
