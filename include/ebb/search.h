@@ -21,6 +21,13 @@ extern "C" {
 EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model,
                                               const ebb_dim_binding *dims, uint32_t n_dims,
                                               const ebb_options *options, ebb_plan **out);
+/* The same; on EBB_OVER_BUDGET *smallest is the plan that the error names, for a budget of just its bytes,
+ * so that who can take it need not search for it again. It has no certificate. NULL where that is the plan
+ * in place, and with any other status. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_model_or_smallest(ebb_env *env, const ebb_model *model,
+                                                          const ebb_dim_binding *dims, uint32_t n_dims,
+                                                          const ebb_options *options, ebb_plan **out,
+                                                          ebb_plan **smallest);
 /* Runs the plan on the shadow backend, which computes nothing and tracks the owner of every byte.
  * EBB_VIOLATION with the first fault. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan);

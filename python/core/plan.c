@@ -51,17 +51,33 @@ static bool text_take(void *ctx, const char *text, size_t n) {
     return true;
 }
 
-/* With the GIL released. */
+/* With the GIL released. smallest: the plan that a refusal names, unless that is the one in place. */
 static ebb_status plan_make(ebb_env *env, const char *graph, size_t n_graph, const ebb_options *options,
-                            plan_text *text) {
+                            plan_text *text, plan_text *smallest) {
     ebb_model *model = NULL;
-    ebb_plan *plan = NULL;
+    ebb_plan *plan = NULL, *least = NULL;
     ebb_status status = ebb_model_parse(env, "graph", graph, n_graph, &model);
-    if (!status) status = ebb_plan_model(env, model, NULL, 0, options, &plan);
+    if (!status) status = ebb_plan_model_or_smallest(env, model, NULL, 0, options, &plan, &least);
     if (!status) status = ebb_plan_print_to(env, plan, text_take, text);
+    if (least) { /* the refusal's text stands where this one fails */
+        const ebb_status printed = ebb_plan_print_to(env, least, text_take, smallest);
+        if (printed) status = printed;
+    }
     ebb_plan_destroy(plan);
+    ebb_plan_destroy(least);
     ebb_model_destroy(model);
     return status;
+}
+
+/* An OverBudget that has the smallest plan, or None, as its smallest. */
+static void refuse(const char *text, const plan_text *smallest) {
+    PyObject *error = PyObject_CallFunction(core.over_budget, "s", text);
+    PyObject *plan = smallest->at ? PyBytes_FromStringAndSize(smallest->at, (Py_ssize_t)smallest->n)
+                                  : Py_NewRef(Py_None);
+    if (error && plan && PyObject_SetAttrString(error, "smallest", plan) == 0)
+        PyErr_SetObject(core.over_budget, error);
+    Py_XDECREF(plan);
+    Py_XDECREF(error);
 }
 
 static PyObject *plan_raise(ebb_env *env, ebb_status status) {
@@ -84,7 +100,7 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     PyObject *dict, *made = NULL;
     ebb_trace_options options;
     ebb_env *env = NULL;
-    plan_text text = {NULL, 0};
+    plan_text text = {NULL, 0}, smallest = {NULL, 0};
     plan_watch watch = watch_start();
     const ebb_env_options env_options = {
         .clock_ns = watch_read, .clock_ctx = &watch, .stop = &core.stop_plans};
@@ -99,14 +115,17 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     if (ebb_env_create(&env_options, &env)) return PyErr_NoMemory();
     if (core.n_plans++ == 0) core.stop_plans = 0;
     core_long call = core_long_begin(true);
-    const ebb_status status = plan_make(env, graph, (size_t)n_graph, &options.plan, &text);
+    const ebb_status status = plan_make(env, graph, (size_t)n_graph, &options.plan, &text, &smallest);
     core_long_end(&call);
     core.n_plans--;
-    if (status)
+    if (status == EBB_OVER_BUDGET)
+        refuse(ebb_env_error(env), &smallest);
+    else if (status)
         plan_raise(env, status);
     else
         made = PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.n);
     free(text.at);
+    free(smallest.at);
     ebb_env_destroy(env);
     return made;
 }

@@ -9,7 +9,9 @@ class InputError(ValueError, RuntimeError):
 
 class OverBudget(RuntimeError):
     """No plan fits the budget. least_bytes: those of the smallest plan that was found, as the text says where nobody else does; None: none
-    was."""
+    was. smallest: that plan (ebb.plan/1), where it is at hand."""
+
+    smallest = None
 
     def __init__(self, text="", least_bytes=None):
         super().__init__(text)

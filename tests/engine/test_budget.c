@@ -73,10 +73,21 @@ static int64_t smallest_named(const ebb_env *env) {
     return strtoll(at + strlen("the smallest found needs "), NULL, 10);
 }
 
+/* Of a refusal, the plan that it names, unless that is the one in place. */
+static void check_smallest(bench *b, ebb_plan *smallest, int64_t named, int64_t in_place) {
+    ebb_plan_summary s;
+    if (!smallest) cr_assert_eq(named, in_place);
+    if (!smallest) return;
+    ebb_plan_summarize(smallest, &s);
+    cr_assert_eq(s.total_bytes, named);
+    cr_assert_eq(ebb_plan_audit(b->env, smallest), EBB_OK, "%s", ebb_env_error(b->env));
+    ebb_plan_destroy(smallest);
+}
+
 /* Random graphs, each at a budget of 60 to 100 % of its baseline's bytes: a plan is within it and
  * right, or the error names a smaller one that a second call reaches. The fault list is caught with 30. */
 Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
-    uint32_t n = count_from_env("EBB_TEST_PAIRS", 120), n_plans = 0, n_refused = 0;
+    uint32_t n = count_from_env("EBB_TEST_PAIRS", 120), n_plans = 0, n_refused = 0, n_smallest = 0;
     for (uint32_t k = 0; k <= n; k++) {
         const uint32_t seed =
             k < n ? k : 434; /* what its second draw needs, the first one packs into more */
@@ -91,10 +102,14 @@ Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
         ebb_plan_summarize(plan, &s);
         ebb_plan_destroy(plan);
         b.options.budget_bytes = s.baseline_total_bytes * (60 + seed % 41) / 100 + 1;
-        ebb_status status = ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan);
+        ebb_plan *smallest;
+        ebb_status status =
+            ebb_plan_model_or_smallest(b.env, b.model, NULL, 0, &b.options, &plan, &smallest);
         if (status == EBB_OVER_BUDGET) {
             int64_t named = smallest_named(b.env);
             cr_assert_gt(named, b.options.budget_bytes, "seed %u", seed);
+            check_smallest(&b, smallest, named, s.baseline_total_bytes);
+            n_smallest += smallest != NULL;
             b.options.budget_bytes = named;
             n_refused++;
             status = ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan);
@@ -107,6 +122,7 @@ Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
         free(text);
     }
     cr_assert(n_plans > n / 10 && n_refused > n / 20, "%u plans, %u refused", n_plans, n_refused);
+    cr_assert(n_smallest > n_refused / 2, "%u of %u refusals have a plan", n_smallest, n_refused);
 }
 
 /* One limit for the plan, however many searches it takes: here the first one's answer packs into too many

@@ -50,6 +50,15 @@ class Searches(unittest.TestCase):
         (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=told.exception.least_share, costs="roofline", **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
 
+    def test_what_a_refusal_names_is_not_searched_for_again(self):
+        core_plan, searched = ebb._core.plan, []
+        (_, _), (twin, compiled) = pair(Block(), budget=0.01, **REPEATABLE)
+        with mock.patch.object(ebb._core, "plan", lambda text, options: searched.append(options["memory"]) or core_plan(text, options)):
+            with self.assertRaises(ebb.torch.OverBudget) as told:
+                compiled(torch.randn(256, 32))
+        self.assertIn("smallest found needs", str(told.exception))
+        self.assertLessEqual(searched.count("budget"), 2)  # the graph's own, and one with more time before it is refused
+
     def test_searches_that_end_with_nothing_are_a_refusal(self):
         """Then graphs are planned in PyTorch's order, which has no budget."""
         unmet = ebb.OverBudget("ebb: cut the search short")

@@ -176,16 +176,28 @@ def kind_text(unit):
 
 
 def make_plan(text, options):
-    """The plan of a document, or the refusal that names its least; the same document and options are planned once."""
-    key = hashlib.sha256(text + repr(sorted(options.items())).encode()).hexdigest()
+    """The plan of a document, or the refusal that names its least; the same document and options are planned once. What a refusal names is there when it
+    is asked for."""
+    key = key_of(text, options)
     if key not in PLANS:
         try:
-            PLANS[key] = json.loads(_core.plan(text, options))
-            PLANS[key].pop("graph")
+            PLANS[key] = read(_core.plan(text, options))
         except OverBudget as error:
             if not error.least_bytes:  # the clock struck before anything was found
                 raise
             PLANS[key] = str(error)
+            if error.smallest:
+                PLANS.setdefault(key_of(text, {**options, "budget": error.least_bytes}), read(error.smallest))
     if isinstance(PLANS[key], str):
         raise OverBudget(PLANS[key])
     return PLANS[key]
+
+
+def key_of(text, options):
+    return hashlib.sha256(text + repr(sorted(options.items())).encode()).hexdigest()
+
+
+def read(text):
+    plan = json.loads(text)
+    plan.pop("graph")
+    return plan
