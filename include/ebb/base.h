@@ -5,7 +5,7 @@
  * There are no globals.
  *
  * Threads: an env, and every object made with it, may be used by one thread at a time. Different envs are
- * independent of each other. Reading functions below that take no env may be called from any thread.
+ * independent of each other. The functions below that take no env may be called from any thread.
  *
  * Out-parameters come last. `**out` belongs to the caller; a returned const pointer is borrowed.
  */
@@ -117,13 +117,13 @@ typedef struct ebb_memory_facts {
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);
 
-/* Writes a file whole or not at all: an old one at path is replaced when the new one is complete, and keeps
- * its mode; a link is followed. path "-" writes standard output, and a pipe or device is written into.
- * EBB_IO. */
+/* Writes a file whole or not at all: an existing file is replaced once the new one is complete, and its
+ * mode is kept; a link is followed. path "-" writes standard output; a pipe or device is written to
+ * directly. EBB_IO. */
 EBB_API EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
 
-/* Bytes of the host that this process can still take: what is available, at most what the limits of its
- * control groups and of its address space leave; -1: unknown. */
+/* Host memory, in bytes, that this process can still take: what is available, capped by what its control
+ * groups and its address space limit leave; -1: unknown. */
 EBB_API int64_t ebb_host_available(void);
 /* Names come from files, and a hostile one must not reach a terminal. Returns the length of the code point
  * at the start of n > 0 bytes, and in *plain whether a line may show it: control characters, marks that

@@ -81,8 +81,8 @@ typedef struct ebb_compare_result {
  * difference is the tolerance of the op's conformance table, times four (times eight when the other device
  * rounds too, as cpu does), times the largest magnitude of the result. Where a result differs by more, the
  * other device repeats the op on inputs changed in their last bits, and the effect of that change is
- * allowed as well; it covers sums that cancel and activations at their edge. options->memory, budget_bytes,
- * keep, drop, costs and phased are not read.
+ * allowed as well; it covers sums that cancel and activations close to a kink. options->memory,
+ * budget_bytes, keep, drop, costs and phased are not read.
  *
  * EBB_VIOLATION: an op differs; the error names the first. EBB_OVER_BUDGET: more than budget_bytes is
  * needed; EBB_NO_MEMORY: more than is free; *out has the amount. EBB_USAGE: the device computes nothing.

@@ -1,8 +1,8 @@
 /* ebb/costs.h: how long ops take on one machine, as `ebb bench` measured it.
  *
  * A costs file (ebb.costs/1, docs/formats.md) holds the measured times of single ops and, for ops that were
- * not measured, a line fitted to the measured ones of each kind. It is for one backend and one number of
- * threads. Without one, plans use the backend's built-in model, which is the same on every machine.
+ * not measured, a line fitted to the measured ones of each kind. It applies to one backend and one number
+ * of threads. Without one, plans use the backend's built-in model, which is the same on every machine.
  *
  * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
  */
@@ -42,7 +42,7 @@ typedef struct ebb_costs_kind {
     int64_t flops_per_us, bytes_per_us, start_ns;
     int64_t n_ops;        /* distinct ops that were measured */
     int64_t n_uses;       /* uses of these ops in the measured steps */
-    int64_t flops, bytes; /* of those uses together; cut at the largest integer */
+    int64_t flops, bytes; /* of those uses together; saturating */
     int64_t measured_ns;  /* of those uses together */
     int64_t off_ns;       /* sum of the line's absolute errors over those uses */
 } ebb_costs_kind;

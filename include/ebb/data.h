@@ -26,7 +26,7 @@ extern "C" {
 
 /* ---- data sets ---- */
 
-#define EBB_DATA_MAX_SIDE       16384                /* pixels of a picture, each way */
+#define EBB_DATA_MAX_SIDE       16384                /* pixels of a picture, in each direction */
 #define EBB_DATA_MAX_PIXELS     (INT64_C(1) << 26)   /* of a picture */
 #define EBB_DATA_MAX_FILE_BYTES (INT64_C(64) << 20)  /* of a picture's file */
 #define EBB_DATA_MAX_TABLE      (INT64_C(256) << 20) /* bytes of a .csv, inflated or not */
@@ -36,7 +36,7 @@ typedef struct ebb_data ebb_data;
 
 /* path: a folder or a file. held_out: the share of each class, in [0, 1], that is reserved for evaluation;
  * in the order of names or records, picture i of a class is held out where floor((i + 1) * held_out) >
- * floor(i * held_out), so of a class the share is rounded down; a warning is logged where that leaves none.
+ * floor(i * held_out), so each class's share is rounded down; a warning is logged where that leaves none.
  * EBB_IO; EBB_BAD_INPUT: the data are malformed; the error says where; EBB_USAGE:
  * held_out is out of range; EBB_UNAVAILABLE: this build lacks the library that the format needs.
  * O(pictures). */
@@ -71,8 +71,8 @@ typedef struct ebb_loader_options {
     ebb_element element;              /* EBB_FLOAT32, _FLOAT64, _FLOAT16 or _BFLOAT16 */
     bool planes; /* n,c,h,w: for ebb_feed; else n,h,w,c: the bytes of ebb_input_bytes */
     uint64_t seed;
-    /* TRAIN: the least share of a picture's area that a crop covers, in (0, 1]; its ratio of sides is 3/4
-     * to 4/3. HELD_OUT: the crop is the middle, 7/8 of the shorter side. 1: the whole picture in both. */
+    /* TRAIN: the least share of a picture's area that a crop covers, in (0, 1]; its aspect ratio is 3/4 to
+     * 4/3. HELD_OUT: the crop is the middle, 7/8 of the shorter side. 1: the whole picture in both. */
     double crop_least;
     bool flip;                   /* TRAIN: a picture is mirrored left to right with probability 1/2 */
     float mean[3], deviation[3]; /* element = (value / 255 - mean) / deviation */
@@ -87,17 +87,17 @@ typedef struct ebb_loader_options {
     void *ctx;
 } ebb_loader_options;
 
-/* Sets the defaults for these data: a folder's pictures are cropped to 0.35 and flipped, records neither;
- * means and deviations are ImageNet's for 3 channels (He et al. 2015) and 1/2 for 1. channels, height and
- * width are those of the records, or 3, 224 and 224; the batch is 32. */
+/* Sets the defaults for these data: a folder's pictures are cropped to 0.35 and flipped, records are
+ * neither; means and deviations are ImageNet's for 3 channels (He et al. 2015) and 1/2 for 1. channels,
+ * height and width are those of the records, or 3, 224 and 224; the batch is 32. */
 EBB_API void ebb_loader_options_init(const ebb_data *data, ebb_loader_options *options);
 /* Sets the channels, 1 or 3, with the matching mean and deviation. */
 EBB_API void ebb_loader_options_channels(ebb_loader_options *options, uint32_t channels);
 
 typedef struct ebb_loader ebb_loader;
-/* Starts the loader's threads and copies the options. Takes all memory that it will ever use through the
- * env here: a batch of bytes, the largest file and a few rows for each thread, and keep_decoded_bytes. In
- * addition, libjpeg and libspng allocate memory while they decode a picture: rows or, for a progressive
+/* Starts the loader's threads and copies the options. Allocates here, through the env, all memory that it
+ * will ever use: a batch of bytes, the largest file and a few rows for each thread, and keep_decoded_bytes.
+ * In addition, libjpeg and libspng allocate memory while they decode a picture: rows or, for a progressive
  * JPEG, up to 256 MiB per thread. EBB_USAGE: an option is out of range; EBB_BAD_INPUT: the part has no
  * pictures.
  */

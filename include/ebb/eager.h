@@ -98,8 +98,8 @@ EBB_API EBB_CHECKED ebb_status ebb_tensor_assign(ebb_tensor *to, const ebb_tenso
 /* The tensor's type, shape and size, without waiting for its value. */
 EBB_API void ebb_tensor_type_of(const ebb_tensor *tensor, ebb_tensor_type *out);
 EBB_API int64_t ebb_tensor_size_bytes(const ebb_tensor *tensor);
-/* Copies all elements to host memory, in logical order; waits for them. EBB_USAGE: bytes are not the
- * tensor's. */
+/* Copies all elements to host memory, in logical order; waits for them. EBB_USAGE: bytes is not the
+ * tensor's size. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_read(const ebb_tensor *tensor, void *data, size_t bytes);
 /* The address of the value on a host device: in logical order, except that rank 4 is stored as [n,h,w,c].
  * Valid while the handle keeps the value; read-only. EBB_USAGE: the device has its own memory. */

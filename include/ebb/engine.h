@@ -1,11 +1,11 @@
 /* ebb/engine.h: compile a model under a byte budget, run its training steps, ask what fits.
  *
- *     options    what every call is asked with          search     plan a model
+ *     options    the options of every call              search     plan a model
  *     model      what is planned and run                fit        the largest batch within a budget
- *     device     where                                  frontier   what each byte less costs in time
+ *     device     where                                  frontier   what each byte saved costs in time
  *     run        training steps                         tune       what each search parameter buys
  *     measure    how long ops take here
- *     keep       a run saved to a file, and gone on with
+ *     keep       saving a run to a file, and resuming it
  *     schedule   the learning rate of each step
  */
 #ifndef EBB_ENGINE_H

@@ -41,9 +41,9 @@ typedef struct ebb_fit_result {
  * found; in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
  * recomputation. In modes without a search, the next larger batch was tried without success. In the others
  * there is no such proof: a plan for a larger batch may exist, the more so because, on graphs that are
- * expensive to search, budget mode spends only a part of the effort on each size and finds the batch to one
- * part in 64. options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the rows so
- * far, and the last row's batch may not be the largest. */
+ * expensive to search, budget mode spends only a part of the effort on each size and finds the batch to
+ * within one part in 64. options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the
+ * rows so far, and the last row's batch may not be the largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added,

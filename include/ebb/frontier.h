@@ -37,7 +37,7 @@ typedef struct ebb_frontier_result {
     int64_t baseline_total_bytes, baseline_time_ns;  /* in place, no recomputation */
     int64_t smallest_bytes;                          /* total_bytes of the smallest plan that was found */
     ebb_frontier_row rows[EBB_FRONTIER_MAX_BUDGETS]; /* largest budget first; equal budgets are one row */
-    uint32_t n_rows; /* fewer than requested when max_added ended the curve, or an interrupt the search */
+    uint32_t n_rows; /* fewer than requested when max_added or an interrupt ended the curve early */
 } ebb_frontier_result;
 /* Computes the curve from budget to time of the model at these dimensions. Budgets are searched from the
  * largest to the smallest and back, the first with the options' effort, the others with half of it and

@@ -21,9 +21,9 @@ extern "C" {
 
 /* Copies params and states, then returns while a thread writes the copy to path, whole or not at all. First
  * waits for the previous save; if that failed, returns its failure and writes nothing. facts: the caller's,
- * copied; their names are not "ebb.*". EBB_NO_MEMORY: there is no room for the copy, which takes the bytes
- * of the params and states once more. EBB_USAGE: no program is compiled, a step is half done, or the device
- * computes nothing. EBB_IO. */
+ * copied; their names must not begin with "ebb.". EBB_NO_MEMORY: there is no room for the copy, which takes
+ * the bytes of the params and states once more. EBB_USAGE: no program is compiled, a step is half done, or
+ * the device computes nothing. EBB_IO. */
 EBB_API EBB_CHECKED ebb_status ebb_engine_save(ebb_engine *engine, const char *path,
                                                const ebb_tensors_fact *facts, uint32_t n_facts);
 /* Waits until the last save is written and returns its status; EBB_OK when there was none.
@@ -46,7 +46,7 @@ typedef struct ebb_load_result {
 /* Loads params and states from a file and, unless partial, the step and the seed from its facts. options
  * NULL: not partial. Nothing is changed unless everything fits. EBB_BAD_INPUT: the file is malformed; it
  * differs from the model (the error names the first differences and counts all); or, when partial, nothing
- * in it fits. EBB_USAGE: no program is compiled. EBB_IO: after a failure half-way the engine must be loaded
+ * in it fits. EBB_USAGE: no program is compiled. EBB_IO: after a failure halfway the engine must be loaded
  * again. */
 EBB_API EBB_CHECKED ebb_status ebb_engine_load(ebb_engine *engine, const char *path,
                                                const ebb_load_options *options, ebb_load_result *out);

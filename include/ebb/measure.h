@@ -21,7 +21,7 @@ typedef struct ebb_measure_request {
 /* Runs training steps of the model at these dimensions on synthetic inputs, in the options' memory mode,
  * and times each op in them, with the caches, pages and neighbours of a real step. An op that occurs
  * several times in the step gets the mean of its occurrences' medians. options->costs, if given, is the
- * starting point: earlier measurements are kept unless they are repeated; it must be of this machine
+ * starting point: earlier measurements are kept unless they are repeated; it must be from this machine
  * (EBB_USAGE). A line is fitted to each kind of op of this model. Takes as much time and memory as the
  * steps. EBB_USAGE: a planning graph, or a device that does not compute. On EBB_INTERRUPTED *out is
  * NULL. */

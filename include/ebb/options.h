@@ -58,7 +58,7 @@ typedef struct ebb_options {
      * so that plans for different budgets differ in rounding; without it each convolution has one engine
      * whatever the budget, and results are the same to the bit. no_record: every step is launched op by op,
      * never recorded as a graph and replayed; changes no bit. cap_bytes > 0: all but this much of the
-     * device's free memory is taken first, so that a need for more fails; the driver's context is not
+     * device's free memory is taken first, so that asking for more fails; the driver's context is not
      * counted. watch_memory: allocations made by libraries are counted (CUPTI). */
     bool tf32, free_engines, no_record, watch_memory;
     /* For cpu only: dense 3x3 convolutions of stride 1 are computed in tiles of 4x4 by Winograd's algorithm
@@ -93,8 +93,8 @@ typedef struct ebb_options {
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double clip_norm; /* all gradients are scaled down together when their joint norm is larger than this;
                        * 0: never */
-    /* Smoothing, in training, of the labels of every softmax_xent whose text does not set its own; default
-     * 0, at most 1. EBB_USAGE: the model has no such op. */
+    /* Label smoothing, in training, for every softmax_xent whose text does not set its own; default 0, at
+     * most 1. EBB_USAGE: the model has no such op. */
     double label_smoothing;
     /* The precision of the forward and the backward pass; params, states, updates, statistics, losses and
      * outputs are f32. Default EBB_PRECISION_F32. Not for planning graphs. */
@@ -116,9 +116,9 @@ typedef struct ebb_options {
      * CUDA's libnvrtc of the version that compiled the device's kernels; without it chains are not fused.
      * "MLIR" and, up to compute capability 8.6, "HALIDE": those modules, and CUDA's libnvJitLink of the
      * kernels' major version. NULL: the first of LLVM, CC and INTERP, or NVRTC, that is available. Code is
-     * kept in the folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where it cannot be
-     * kept. EBB_UNAVAILABLE: the named one is not available; EBB_USAGE: the name is unknown, or the device
-     * has none. */
+     * kept in the folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and generated anew each time where it
+     * cannot be kept. EBB_UNAVAILABLE: the named one is not available; EBB_USAGE: the name is unknown, or
+     * the device has none. */
     const char *jit;
     /* A training step, or a trace's programs, are compiled and run by XLA, each as one program, through a
      * PJRT plugin (docs/xla.md). They are planned as for the device, unfused, use the plugin's own tensors,

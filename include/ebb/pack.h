@@ -53,8 +53,8 @@ typedef struct ebb_pack_job {
     const int64_t *fixed;      /* [n] the offset that a row must have; -1: any. NULL: any for all */
     const uint32_t *gaps_from; /* [n + 1] row i has gaps[gaps_from[i]] to gaps[gaps_from[i + 1] - 1]; NULL:
                                   no row has any */
-    const ebb_steps *gaps; /* steps in which a row is idle and others may have its bytes: within the row,
-                              ascending, not overlapping, not all of its steps */
+    const ebb_steps *gaps;     /* steps in which a row is idle and others may use its bytes: within the row,
+                                  ascending, not overlapping, not all of its steps */
     const ebb_window *windows; /* for each gap, the bytes that the row keeps during it, within its size;
                                   lower == upper: none. NULL: none in any gap */
     const uint32_t *over_from; /* [n + 1] row i may be written over any of the rows over[over_from[i]] to

@@ -1,6 +1,6 @@
 /* ebb/plan.h: a plan: which ops run, when, how often, and where every byte lives.
  *
- * A plan is immutable. It prints as ebb.plan/1 (docs/formats.md) and is auditable from that file
+ * A plan is immutable. It prints as ebb.plan/1 (docs/formats.md) and can be audited from that file
  * alone.
  */
 #ifndef EBB_PLAN_H
@@ -28,10 +28,10 @@ typedef struct ebb_plan_summary {
     int64_t time_ns;                                    /* sum over steps */
     int64_t baseline_arena_bytes, baseline_total_bytes; /* no recomputation, in place */
     int64_t baseline_time_ns;
-    int64_t bound_time_ns; /* certificate: no plan in this budget is faster */
+    int64_t bound_time_ns; /* certificate: no plan within this budget is faster */
     /* The costs file that the times are from (ebb/costs.h); NULL when they are from the backend's built-in
-     * model, or the planning graph's own. Then the numbers of ops whose time was measured, is from the
-     * file's model, and is from the built-in model. Borrowed from the plan. */
+     * model, or the planning graph's own. Then the numbers of ops whose time was measured, comes from the
+     * file's model, or comes from the built-in model. Borrowed from the plan. */
     const char *costs_machine, *costs_id;
     int64_t n_measured, n_calibrated, n_built_in;
 } ebb_plan_summary;

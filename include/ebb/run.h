@@ -77,7 +77,7 @@ EBB_API EBB_CHECKED ebb_status ebb_program_param(const ebb_program *program, uin
 /* ---- data in and out ---- */
 
 /* Copies an input, param or state from host memory in logical order ([n,c,h,w], row-major); `bytes` must be
- * the tensor's. Every input must be fed before each step, because its bytes are reused, also by other
+ * the tensor's. Every input must be fed before each step, because its bytes are reused, including by other
  * programs of the engine; a step with an input missing is EBB_USAGE. EBB_BAD_INPUT: a label or an id is
  * outside the range that its readers accept (ebb_tensor_info.below); nothing has changed. */
 EBB_API EBB_CHECKED ebb_status ebb_feed(ebb_program *program, const char *name, const void *data,
@@ -102,18 +102,18 @@ EBB_API EBB_CHECKED ebb_status ebb_param_bytes(ebb_program *program, const char 
 /* Runs one training step: forward, backward, update. Adds 1 to the engine's step number, which dropout's
  * draws depend on. With the option accumulate, it runs one part of a step: forward and backward on the fed
  * inputs; the last part also updates, with the mean of the parts' gradients, and counts the step. One
- * program runs all parts of a step; after a failure the first part is next.
+ * program runs all parts of a step; after a failure the step begins again with its first part.
  *
  * A step that fails is not counted. Labels and ids are checked before it begins. A step that fails before
  * it has begun to write params or states leaves them as they were. After a later failure, which the error
  * reports, steps and fetches are EBB_STALE until all params and states have been fed, from a checkpoint for
- * instance (those fed so far can be fetched). They stay EBB_STALE for good once parameters were lost with a
+ * instance (those fed so far can be fetched). They stay EBB_STALE for good if parameters were lost with a
  * device's block. */
 EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
 /* Runs one phase of a step; phases run in order, and the last one counts the step. Needs options.phased. */
 EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);
 /* The number of steps so far, or of phases run separately, that were replayed from a recording (on cuda, a
- * CUDA graph) instead of launched op by op. A program's first step never is; its second is when it can be
+ * CUDA graph) instead of launched op by op. A program's first step never is; its second is, if it can be
  * recorded. */
 EBB_API uint64_t ebb_program_n_replayed(const ebb_program *program);
 /* Sets the number of threads to run with: changes speed, never a bit. 0: the plan's width. */

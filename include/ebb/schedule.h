@@ -27,7 +27,7 @@ typedef struct ebb_schedule {
     double factor;   /* STEP: in (0, 1] */
     int64_t every;   /* STEP: >= 1 */
     int64_t n_steps; /* of the whole run: COSINE, ONE_CYCLE; >= 1 */
-    int64_t warmup;  /* steps at the start in which the rate rises in a line to `rate`: step i has (i + 1) /
+    int64_t warmup;  /* steps at the start in which the rate rises linearly to `rate`: step i has (i + 1) /
                       * warmup of it, and the curve begins after them. 0: none; not with ONE_CYCLE */
 } ebb_schedule;
 

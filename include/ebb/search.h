@@ -22,8 +22,8 @@ EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *mod
                                               const ebb_dim_binding *dims, uint32_t n_dims,
                                               const ebb_options *options, ebb_plan **out);
 /* The same; on EBB_OVER_BUDGET *smallest is the plan that the error names, for a budget of just its bytes,
- * so that who can take it need not search for it again. It has no certificate. NULL where that is the plan
- * in place, and with any other status. */
+ * so that a caller who can use it need not search for it again. It has no certificate. NULL where that is
+ * the in-place plan, and with any other status. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_model_or_smallest(ebb_env *env, const ebb_model *model,
                                                           const ebb_dim_binding *dims, uint32_t n_dims,
                                                           const ebb_options *options, ebb_plan **out,
@@ -40,7 +40,7 @@ typedef struct ebb_search_log ebb_search_log;
 EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);
 EBB_API void ebb_search_log_destroy(ebb_search_log *log); /* NULL is allowed */
 /* Writes ebb.search/1 (docs/formats.md), which ebb_report_make reads. The same bytes for any number of
- * workers, and with "plan": null of a search that found none. EBB_USAGE: nothing was planned with it yet.
+ * workers, with "plan": null where the search found none. EBB_USAGE: nothing has been planned with it yet.
  * EBB_IO, EBB_NO_MEMORY. */
 EBB_API EBB_CHECKED ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log,
                                                     const char *path);

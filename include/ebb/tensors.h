@@ -1,6 +1,6 @@
 /* ebb/tensors.h: reads and writes files of named tensors in the safetensors format.
  *
- *     8 bytes      n, the header's bytes, little-endian
+ *     8 bytes      n, the header's length in bytes, little-endian
  *     n bytes      JSON: {"__metadata__": {"fact": "text", ...},
  *                         "w": {"dtype": "F32", "shape": [10, 64], "data_offsets": [0, 2560]}, ...}
  *     the rest     the tensors' bytes, little-endian, row-major; offsets count from here

@@ -79,7 +79,7 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_begin(ebb_trace *trace, const void *key
  * another one. Must be called before the tensor is used; it has no effect the second time for a holder, or
  * for a tensor that the call has made. EBB_USAGE: no call is in progress. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_beside(ebb_trace *trace, ebb_tensor *holder, ebb_tensor *tensor);
-/* Gives the recording that this call makes another key, for facts that were not known when it began. No
+/* Changes the key of the recording that this call makes, for facts that were not known when it began. No
  * effect if the call is only compared. EBB_USAGE: no call is in progress. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_rekey(ebb_trace *trace, const void *key, size_t n_key);
 /* Ends the call, and runs the ops that have not run. Its results are the tensors in `returned` and every
@@ -161,7 +161,7 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_returned_at(const ebb_trace *trace, uin
                                                      char name[EBB_TRACE_NAME]);
 
 typedef struct ebb_trace_facts {
-    uint32_t n_recordings;           /* that are kept */
+    uint32_t n_recordings;           /* kept now */
     uint64_t n_recorded, n_compared; /* calls so far that recorded, and that only compared */
     uint64_t n_runs;                 /* of programs */
     uint32_t n_entries;              /* of the last call's recording */
