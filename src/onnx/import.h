@@ -107,8 +107,9 @@ typedef struct onnx_import {
     } unrolled;
 } onnx_import;
 
-/* ---- core.c: for ops. After a refusal they do nothing and return EBB_BUILD_NONE, 0 or empty values.
- * ---- */
+/* ---- core.c: for ops ----
+ *
+ * After a refusal they do nothing and return EBB_BUILD_NONE, 0 or empty values. */
 
 EBB_PRINTF(2, 3) void onnx_refuse(onnx_import *im, const char *format, ...);
 bool onnx_stopped(const onnx_import *im);

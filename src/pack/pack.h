@@ -39,8 +39,7 @@ struct ebb_rows {
     uint32_t n;
 };
 
-/* ---- packers: one algorithm per file
- * ------------------------------------------------------------------- */
+/* ---- packers: one algorithm per file ---- */
 
 /* All of them return an offset for every row (a multiple of its alignment) and the height; offsets has room
  * for n. Deterministic. Errors: EBB_NO_MEMORY; EBB_BAD_INPUT (a row is malformed, or sizes and alignments
@@ -64,8 +63,7 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
 
-/* ---- the portfolio, besides ebb_pack_solve
- * -------------------------------------------------------------- */
+/* ---- the portfolio, besides ebb_pack_solve ---- */
 
 /* Packs for the planner, with little effort and no time limit. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,

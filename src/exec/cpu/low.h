@@ -60,8 +60,7 @@ void cpu_low_part(const ebb_call *call, const cpu_low_cut *cut, int64_t rows, cp
  */
 bool cpu_low_applied(const ebb_call *call, const cpu_low_cut *cut, int64_t rows, cpu_low_call *out);
 
-/* ---- low_span.c: conversion between 16 and 32 bits, by the team
- * ----------------------------------------- */
+/* ---- low_span.c: conversion between 16 and 32 bits, by the team ---- */
 
 void cpu_low_widen(cpu_backend *cpu, ebb_dtype dtype, const void *from, float *to, int64_t n);
 void cpu_low_round(cpu_backend *cpu, ebb_dtype dtype, const float *from, void *to, int64_t n);

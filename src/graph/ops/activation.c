@@ -2,8 +2,8 @@
  *
  *     clip   y = min where x < min, max where x > max, else x;  dx = dy where min < y < max, else 0
  *     gelu   y = x / 2 * (1 + tanh(u)),  u = sqrt(2 / pi) * (x + 0.044715 x^3)
- *     gelu_erf  y = x * P(x), dx = dy * (P(x) + x * p(x)): P, p the standard normal distribution and its
- * density silu   y = x / (1 + e^-x);  dx = dy * s * (1 + x * (1 - s)), s = 1 / (1 + e^-x)
+ *     gelu_erf  y = x * P(x), dx = dy * (P(x) + x * p(x)): P, p the normal distribution, its density
+ *     silu   y = x / (1 + e^-x);  dx = dy * s * (1 + x * (1 - s)), s = 1 / (1 + e^-x)
  *
  * With min=0 and max=6 clip is relu6 (Howard et al., "MobileNets", 2017). gelu is the form by tanh of
  * Hendrycks and Gimpel, "Gaussian error linear units", 2016, which GPT-2 uses, gelu_erf what it stands for.

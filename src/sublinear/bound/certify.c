@@ -101,7 +101,7 @@ static ebb_status keep_proofs(ebb_arena *arena, ebb_arena *work, const ebb_cut_f
     ebb_json_out_init(&json, &text);
     print_proofs(&json, f, proofs, number);
     ebb_status status = ebb_text_status(&text);
-    if (status == EBB_OK && (out->json = ebb_arena_text(arena, text.at)) == NULL) status = EBB_NO_MEMORY;
+    if (status == EBB_OK && !(out->json = ebb_arena_text(arena, text.at))) status = EBB_NO_MEMORY;
     ebb_text_deinit(&text);
     if (status != EBB_OK) return status;
     out->time_ns = f->time_ns + (scaled_ns + proofs->scale - 1) / proofs->scale;

@@ -82,8 +82,7 @@ ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score);
 /* Less excess, then less time, then a lower peak. < 0: a is better. */
 int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b);
 
-/* ---- the log; these do nothing without one
- * ------------------------------------------------------------------- */
+/* ---- the log; these do nothing without one ---- */
 
 void ebb_log_begin(ebb_search *search, ebb_method method);
 void ebb_log_ran(ebb_search *search, ebb_log_how how);

@@ -22,8 +22,7 @@
 #include "exec/cpu/fused.h"
 #include "exec/emit/emit.h"
 
-/* ---- registers and operations: exec/emit/emit.h
- * ---------------------------------------------------------- */
+/* ---- registers and operations: exec/emit/emit.h ---- */
 
 extern const emit_kernels cpu_emit_kernels;
 extern const cpu_fused_function cpu_fused_functions[EMIT_N_FUNCTIONS];
