@@ -155,6 +155,9 @@ FOLDERS = {
 # Second faces, each with the folders that may see it: the exact search plays candidates step by step, as a scorer does.
 SECOND_FACES = {'sublinear': {'score/play.h': {'exact'}}}
 
+# Includes whose header a macro names: the lists of kernels, by the build.
+NAMED_BY_MACRO = {('src/exec/cuda/launch.inc', 'CUDA_FAMILY')}
+
 # Standard C and POSIX.
 LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h

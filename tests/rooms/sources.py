@@ -2,7 +2,7 @@
 import os
 import re
 
-C_SOURCE = re.compile(r'\.(c|cpp|h|cu|cuh)$')
+C_SOURCE = re.compile(r'\.(c|cpp|h|inc|cu|cuh)$')
 SKIPPED = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 

@@ -42,27 +42,29 @@ static bool begins(int32_t *counts, int64_t n) {
 }
 
 /* begin and end in lines. deal and merge return the table that has the places in their order. */
-#define SORT_SPAN(name, T)                                                                                 \
-    static int32_t *name##_deal(const sorting *s, const T *x, int32_t *from, int32_t *to) {                \
-        const int64_t n = s->axis.size, inner = s->axis.inner;                                             \
-        const uint32_t turn = s->descending ? UINT32_MAX : 0;                                              \
-        int32_t counts[DIGITS][DIGIT] = {{0}};                                                             \
-        for (int64_t k = 0; k < n; k++) {                                                                  \
-            const uint32_t key = name##_key(x[k * inner]) ^ turn;                                          \
-            for (int d = 0; d < DIGITS; d++) counts[d][key >> d * DIGIT_BITS & (DIGIT - 1)]++;             \
-        }                                                                                                  \
-        for (int d = 0; d < DIGITS; d++) {                                                                 \
-            if (!begins(counts[d], n)) continue;                                                           \
-            for (int64_t k = 0; k < n; k++) {                                                              \
-                const uint32_t key = name##_key(x[from[k] * inner]) ^ turn;                                \
-                to[counts[d][key >> d * DIGIT_BITS & (DIGIT - 1)]++] = from[k];                            \
-            }                                                                                              \
-            int32_t *dealt = to;                                                                           \
-            to = from;                                                                                     \
-            from = dealt;                                                                                  \
-        }                                                                                                  \
-        return from;                                                                                       \
-    }                                                                                                      \
+#define SORT_DEAL(name, T)                                                                     \
+    static int32_t *name##_deal(const sorting *s, const T *x, int32_t *from, int32_t *to) {    \
+        const int64_t n = s->axis.size, inner = s->axis.inner;                                 \
+        const uint32_t turn = s->descending ? UINT32_MAX : 0;                                  \
+        int32_t counts[DIGITS][DIGIT] = {{0}};                                                 \
+        for (int64_t k = 0; k < n; k++) {                                                      \
+            const uint32_t key = name##_key(x[k * inner]) ^ turn;                              \
+            for (int d = 0; d < DIGITS; d++) counts[d][key >> d * DIGIT_BITS & (DIGIT - 1)]++; \
+        }                                                                                      \
+        for (int d = 0; d < DIGITS; d++) {                                                     \
+            if (!begins(counts[d], n)) continue;                                               \
+            for (int64_t k = 0; k < n; k++) {                                                  \
+                const uint32_t key = name##_key(x[from[k] * inner]) ^ turn;                    \
+                to[counts[d][key >> d * DIGIT_BITS & (DIGIT - 1)]++] = from[k];                \
+            }                                                                                  \
+            int32_t *dealt = to;                                                               \
+            to = from;                                                                         \
+            from = dealt;                                                                      \
+        }                                                                                      \
+        return from;                                                                           \
+    }
+
+#define SORT_MERGE(name, T)                                                                                \
     static void name##_join(const sorting *s, const T *x, const int32_t *from, int32_t *to, int64_t begin, \
                             int64_t width) {                                                               \
         const int64_t n = s->axis.size, inner = s->axis.inner;                                             \
@@ -86,24 +88,31 @@ static bool begins(int32_t *counts, int64_t n) {
             from = merged;                                                                                 \
         }                                                                                                  \
         return from;                                                                                       \
-    }                                                                                                      \
-    static void name##_span(const void *ctx, int64_t begin, int64_t end) {                                 \
-        const sorting *s = ctx;                                                                            \
-        const int64_t n = s->axis.size, inner = s->axis.inner;                                             \
-        for (int64_t line = begin; line < end; line++) {                                                   \
-            const int64_t first = line / inner * n * inner + line % inner;                                 \
-            const T *x = (const T *)s->x + first;                                                          \
-            int32_t *from = s->tables + 2 * line * n;                                                      \
-            for (int64_t k = 0; k < n; k++) from[k] = (int32_t)k;                                          \
-            from =                                                                                         \
-                n < DEALT_FROM ? name##_merge(s, x, from, from + n) : name##_deal(s, x, from, from + n);   \
-            for (int64_t k = 0; k < n; k++) {                                                              \
-                ((T *)s->y)[first + k * inner] = x[from[k] * inner];                                       \
-                s->places[first + k * inner] = from[k];                                                    \
-            }                                                                                              \
-        }                                                                                                  \
     }
+
+#define SORT_SPAN(name, T)                                                                               \
+    static void name##_span(const void *ctx, int64_t begin, int64_t end) {                               \
+        const sorting *s = ctx;                                                                          \
+        const int64_t n = s->axis.size, inner = s->axis.inner;                                           \
+        for (int64_t line = begin; line < end; line++) {                                                 \
+            const int64_t first = line / inner * n * inner + line % inner;                               \
+            const T *x = (const T *)s->x + first;                                                        \
+            int32_t *from = s->tables + 2 * line * n;                                                    \
+            for (int64_t k = 0; k < n; k++) from[k] = (int32_t)k;                                        \
+            from =                                                                                       \
+                n < DEALT_FROM ? name##_merge(s, x, from, from + n) : name##_deal(s, x, from, from + n); \
+            for (int64_t k = 0; k < n; k++) {                                                            \
+                ((T *)s->y)[first + k * inner] = x[from[k] * inner];                                     \
+                s->places[first + k * inner] = from[k];                                                  \
+            }                                                                                            \
+        }                                                                                                \
+    }
+
+SORT_DEAL(sort_f32, float)
+SORT_MERGE(sort_f32, float)
 SORT_SPAN(sort_f32, float)
+SORT_DEAL(sort_i32, int32_t)
+SORT_MERGE(sort_i32, int32_t)
 SORT_SPAN(sort_i32, int32_t)
 
 static ebb_status sort_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
