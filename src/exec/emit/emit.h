@@ -52,11 +52,51 @@ typedef struct emit_language {
     void (*call)(emit *e, emit_function f, const emit_reg *in, emit_reg out);
 } emit_language;
 
+/* Ops that may be steps, each of which is written once for all processors (steps.c), or, of those listed
+ * here, once by the kernels of each. Switches over these enums have no default: a new op does not compile
+ * until somebody writes it. */
+typedef enum emit_step_op {
+#define EBB_OP(name, family)
+#define EBB_POINTWISE(name, family) EMIT_STEP_##name = EBB_OP_##name,
+#include "graph/ops.def"
+} emit_step_op;
+#define EMIT_ACTIVATIONS(F) \
+    F(relu)                 \
+    F(relu_grad)            \
+    F(clip)                 \
+    F(clip_grad)            \
+    F(gelu)                 \
+    F(gelu_grad)            \
+    F(gelu_erf)             \
+    F(gelu_erf_grad)        \
+    F(silu)                 \
+    F(silu_grad)
+#define EMIT_BY_KERNELS(F) \
+    EMIT_ACTIVATIONS(F)    \
+    F(fill)                \
+    F(rescale)             \
+    F(exp)                 \
+    F(expm1)               \
+    F(log)                 \
+    F(log1p)               \
+    F(sin)                 \
+    F(cos)                 \
+    F(tanh)                \
+    F(erf)                 \
+    F(sigmoid)             \
+    F(pow)
+#define EMIT_KERNEL(name) EMIT_KERNEL_##name = EBB_OP_##name,
+typedef enum emit_kernel_op { EMIT_BY_KERNELS(EMIT_KERNEL) } emit_kernel_op;
+#undef EMIT_KERNEL
+#define EMIT_ACTIVATION(name) EMIT_ACTIVATION_##name = EBB_OP_##name,
+typedef enum emit_activation_op { EMIT_ACTIVATIONS(EMIT_ACTIVATION) } emit_activation_op;
+#undef EMIT_ACTIVATION
+#pragma GCC diagnostic error "-Wswitch"
+
 /* Kernels of one processor. */
 typedef struct emit_kernels {
-    /* Step k, an op that they compute in their own way; false: it is not one. b is a where there is one
-     * operand. */
-    bool (*step)(emit *e, const ebb_fused_step *s, uint32_t k, emit_reg a, emit_reg b, emit_reg *out);
+    /* Step k, an op of EMIT_BY_KERNELS. b is a where there is one operand. */
+    emit_reg (*step)(emit *e, const ebb_fused_step *s, uint32_t k, emit_reg a, emit_reg b);
     /* A number of 16 bits in f32; and rounded, back. */
     emit_reg (*widened)(emit *e, emit_reg half, ebb_dtype dtype);
     emit_reg (*narrowed)(emit *e, emit_reg x, ebb_dtype dtype);

@@ -104,7 +104,7 @@ static R step_truth(emit *e, const ebb_fused_step *s, const R *in) {
         return byte_of(e, not_true(e, in[0]));
     case EBB_OP_where:
         return select(e, truth(e, in[0]), in[1], in[2]);
-    default:
+    default: /* step_emit names them */
         return cast(e, in[0], s->type.dtype);
     }
 }
@@ -116,45 +116,56 @@ R emit_share(emit *e, R x) {
 
 static R step_emit(emit *e, const ebb_fused_step *s, uint32_t k, const R *in) {
     const R a = in[0], b = s->n_arg > 1 ? in[1] : in[0];
-    R out;
-    if (e->kernels->step(e, s, k, a, b, &out)) return out;
-    switch (s->op->code) {
-    case EBB_OP_add:
-    case EBB_OP_bias:
+    switch ((emit_step_op)s->op->code) {
+    case EMIT_STEP_add:
+    case EMIT_STEP_bias:
         return either(e, EMIT_FADD, EMIT_IADD, a, b);
-    case EBB_OP_sub:
+    case EMIT_STEP_sub:
         return either(e, EMIT_FSUB, EMIT_ISUB, a, b);
-    case EBB_OP_mul:
-    case EBB_OP_scale:
+    case EMIT_STEP_mul:
+    case EMIT_STEP_scale:
         return either(e, EMIT_FMUL, EMIT_IMUL, a, b);
-    case EBB_OP_div:
+    case EMIT_STEP_div:
         return emit_2(e, EMIT_FDIV, a, b);
-    case EBB_OP_floor_div:
+    case EMIT_STEP_floor_div:
         if (a.type == EMIT_I32) return emit_call(e, EMIT_CALL_FLOOR_DIV_WHOLE, a, b);
         return emit_1(e, EMIT_FLOOR, emit_2(e, EMIT_FDIV, a, b));
-    case EBB_OP_mod:
+    case EMIT_STEP_mod:
         return a.type == EMIT_I32 ? emit_call(e, EMIT_CALL_MOD_WHOLE, a, b) : left_over(e, a, b);
-    case EBB_OP_maximum:
+    case EMIT_STEP_maximum:
         return extreme(e, a, b, true);
-    case EBB_OP_minimum:
+    case EMIT_STEP_minimum:
         return extreme(e, a, b, false);
-    case EBB_OP_neg:
+    case EMIT_STEP_neg:
         return a.type == EMIT_I32 ? emit_2(e, EMIT_ISUB, emit_int(e, 0), a) : emit_1(e, EMIT_FNEG, a);
-    case EBB_OP_abs:
+    case EMIT_STEP_abs:
         return absolute(e, a);
-    case EBB_OP_sign:
+    case EMIT_STEP_sign:
         return sign(e, a);
-    case EBB_OP_floor:
+    case EMIT_STEP_floor:
         return emit_1(e, EMIT_FLOOR, a);
-    case EBB_OP_ceil:
+    case EMIT_STEP_ceil:
         return emit_1(e, EMIT_CEIL, a);
-    case EBB_OP_round:
+    case EMIT_STEP_round:
         return emit_1(e, EMIT_RINT, a);
-    case EBB_OP_sqrt:
+    case EMIT_STEP_sqrt:
         return emit_1(e, EMIT_SQRT, a);
-    default:
+    case EMIT_STEP_equal:
+    case EMIT_STEP_less:
+    case EMIT_STEP_less_equal:
+    case EMIT_STEP_logical_and:
+    case EMIT_STEP_logical_or:
+    case EMIT_STEP_logical_xor:
+    case EMIT_STEP_logical_not:
+    case EMIT_STEP_where:
+    case EMIT_STEP_cast:
         return step_truth(e, s, in);
+#define EMIT_KERNEL(name) case EMIT_STEP_##name:
+        EMIT_BY_KERNELS(EMIT_KERNEL)
+#undef EMIT_KERNEL
+        break;
     }
+    return e->kernels->step(e, s, k, a, b);
 }
 
 void emit_body(emit *e, const ebb_fused_body *body, uint32_t n, const ebb_dtype *in_dtype, const R *operand,

@@ -49,29 +49,30 @@ R emit_activation(emit *e, const ebb_fused_step *s, R a, R b) {
     const bool clips = s->op == &ebb_op_clip || s->op == &ebb_op_clip_grad;
     const float min = clips ? (float)s->attr[EBB_CLIP_MIN].f : 0,
                 max = clips ? (float)s->attr[EBB_CLIP_MAX].f : 0;
-    switch (s->op->code) {
-    case EBB_OP_relu:
+    switch ((emit_activation_op)s->op->code) {
+    case EMIT_ACTIVATION_relu:
         return select(e, less(e, a, zero), zero, a);
-    case EBB_OP_relu_grad:
+    case EMIT_ACTIVATION_relu_grad:
         return select(e, emit_2(e, EMIT_FLE, a, zero), zero, b);
-    case EBB_OP_clip:
+    case EMIT_ACTIVATION_clip:
         return at_most(e, at_least(e, a, min), max);
-    case EBB_OP_clip_grad: {
+    case EMIT_ACTIVATION_clip_grad: {
         const R below = emit_2(e, EMIT_FLE, a, emit_float(e, min));
         const R above = emit_2(e, EMIT_FLE, emit_float(e, max), a);
         return select(e, emit_2(e, EMIT_OR, below, above), zero, b);
     }
-    case EBB_OP_gelu:
+    case EMIT_ACTIVATION_gelu:
         return gelu(e, a);
-    case EBB_OP_gelu_grad:
+    case EMIT_ACTIVATION_gelu_grad:
         return fmul(e, b, gelu_slope(e, a));
-    case EBB_OP_gelu_erf:
+    case EMIT_ACTIVATION_gelu_erf:
         return fmul(e, a, normal_below(e, a));
-    case EBB_OP_gelu_erf_grad:
+    case EMIT_ACTIVATION_gelu_erf_grad:
         return fmul(e, b, gelu_erf_slope(e, a));
-    case EBB_OP_silu:
+    case EMIT_ACTIVATION_silu:
         return silu(e, a);
-    default:
+    case EMIT_ACTIVATION_silu_grad:
         return fmul(e, b, silu_slope(e, a));
     }
+    return a; /* no other op comes here: EMIT_ACTIVATIONS */
 }

@@ -97,52 +97,54 @@ static R clip_grad(emit *e, uint32_t k, R a, R b) {
     return select(e, cut, emit_float(e, 0), b);
 }
 
-static bool activation(emit *e, const ebb_fused_step *s, uint32_t k, R a, R b, R *out) {
-    switch (s->op->code) {
-    case EBB_OP_relu:
-        return *out = select(e, less(e, a, emit_float(e, 0)), emit_float(e, 0), a), true;
-    case EBB_OP_relu_grad:
-        return *out = select(e, emit_2(e, EMIT_FLE, a, emit_float(e, 0)), emit_float(e, 0), b), true;
-    case EBB_OP_clip:
-        return *out = clip(e, k, a), true;
-    case EBB_OP_clip_grad:
-        return *out = clip_grad(e, k, a, b), true;
-    case EBB_OP_gelu:
-        return *out = gelu(e, a), true;
-    case EBB_OP_gelu_grad:
-        return *out = gelu_grad(e, a, b), true;
-    case EBB_OP_gelu_erf:
-        return *out = fmul(e, a, normal_below(e, a)), true;
-    case EBB_OP_gelu_erf_grad:
-        return *out = gelu_erf_grad(e, a, b), true;
-    case EBB_OP_silu:
-        return *out = quotient(e, a, one_plus(e, exponential(e, emit_1(e, EMIT_FNEG, a)))), true;
-    case EBB_OP_silu_grad:
-        return *out = silu_grad(e, a, b), true;
-    default:
-        return false;
-    }
+static R rescaled(emit *e, uint32_t k, R a) {
+    return fadd(e, fmul(e, number(e, k, 0), a), number(e, k, 1));
 }
 
-bool cuda_step_emit(emit *e, const ebb_fused_step *s, uint32_t k, R a, R b, R *out) {
-    static const char *const functions[EBB_N_OPS] = {
-        [EBB_OP_exp] = "expf",   [EBB_OP_expm1] = "expm1f", [EBB_OP_log] = "logf",
-        [EBB_OP_sin] = "sinf",   [EBB_OP_log1p] = "log1pf", [EBB_OP_cos] = "cosf",
-        [EBB_OP_tanh] = "tanhf", [EBB_OP_erf] = "erff"};
-    const ebb_opcode op = s->op->code;
-    if (functions[op])
-        *out = named(e, functions[op], 1, a, a);
-    else if (op == EBB_OP_pow)
-        *out = named(e, "powf", 2, a, b);
-    else if (op == EBB_OP_sigmoid)
-        *out = quotient(e, emit_float(e, 1), one_plus(e, exponential(e, emit_1(e, EMIT_FNEG, a))));
-    else if (op == EBB_OP_fill)
-        *out = number(e, k, 0);
-    else if (op == EBB_OP_rescale)
-        *out = fadd(e, fmul(e, number(e, k, 0), a), number(e, k, 1));
-    else
-        return activation(e, s, k, a, b, out);
-    return true;
+R cuda_step_emit(emit *e, const ebb_fused_step *s, uint32_t k, R a, R b) {
+    switch ((emit_kernel_op)s->op->code) {
+#define FUNCTION(name, of)   \
+    case EMIT_KERNEL_##name: \
+        return named(e, of, 1, a, a)
+        FUNCTION(exp, "expf");
+        FUNCTION(expm1, "expm1f");
+        FUNCTION(log, "logf");
+        FUNCTION(log1p, "log1pf");
+        FUNCTION(sin, "sinf");
+        FUNCTION(cos, "cosf");
+        FUNCTION(tanh, "tanhf");
+        FUNCTION(erf, "erff");
+#undef FUNCTION
+    case EMIT_KERNEL_pow:
+        return named(e, "powf", 2, a, b);
+    case EMIT_KERNEL_sigmoid:
+        return quotient(e, emit_float(e, 1), one_plus(e, exponential(e, emit_1(e, EMIT_FNEG, a))));
+    case EMIT_KERNEL_fill:
+        return number(e, k, 0);
+    case EMIT_KERNEL_rescale:
+        return rescaled(e, k, a);
+    case EMIT_KERNEL_relu:
+        return select(e, less(e, a, emit_float(e, 0)), emit_float(e, 0), a);
+    case EMIT_KERNEL_relu_grad:
+        return select(e, emit_2(e, EMIT_FLE, a, emit_float(e, 0)), emit_float(e, 0), b);
+    case EMIT_KERNEL_clip:
+        return clip(e, k, a);
+    case EMIT_KERNEL_clip_grad:
+        return clip_grad(e, k, a, b);
+    case EMIT_KERNEL_gelu:
+        return gelu(e, a);
+    case EMIT_KERNEL_gelu_grad:
+        return gelu_grad(e, a, b);
+    case EMIT_KERNEL_gelu_erf:
+        return fmul(e, a, normal_below(e, a));
+    case EMIT_KERNEL_gelu_erf_grad:
+        return gelu_erf_grad(e, a, b);
+    case EMIT_KERNEL_silu:
+        return quotient(e, a, one_plus(e, exponential(e, emit_1(e, EMIT_FNEG, a))));
+    case EMIT_KERNEL_silu_grad:
+        return silu_grad(e, a, b);
+    }
+    return a; /* no other op comes here: EMIT_BY_KERNELS */
 }
 
 /* As base/half.h, whose bits the processor's own conversions have. */

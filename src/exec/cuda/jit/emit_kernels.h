@@ -16,7 +16,7 @@ typedef struct cuda_language {
 } cuda_language;
 
 /* Of an emit whose language is a cuda_language. */
-bool cuda_step_emit(emit *e, const ebb_fused_step *s, uint32_t k, emit_reg a, emit_reg b, emit_reg *out);
+emit_reg cuda_step_emit(emit *e, const ebb_fused_step *s, uint32_t k, emit_reg a, emit_reg b);
 extern const emit_kernels cuda_emit_kernels;
 /* CUDA's name of one that is a function there; NULL: it is none. */
 const char *cuda_function_name(emit_function f);
