@@ -59,7 +59,7 @@ static ebb_status plan_make(ebb_env *env, const char *graph, size_t n_graph, con
     ebb_status status = ebb_model_parse(env, "graph", graph, n_graph, &model);
     if (!status) status = ebb_plan_model_or_smallest(env, model, NULL, 0, options, &plan, &least);
     if (!status) status = ebb_plan_print_to(env, plan, text_take, text);
-    if (least) { /* the refusal's text stands where this one fails */
+    if (least) { /* the refusal's text stays, unless there is no memory for the plan's */
         const ebb_status printed = ebb_plan_print_to(env, least, text_take, smallest);
         if (printed) status = printed;
     }

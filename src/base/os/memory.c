@@ -13,9 +13,9 @@ typedef struct version {
     const char *folder, *limit, *taken, *spare;
 } version;
 
-static const version first = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                              "total_inactive_file"};
-static const version second = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+static const version version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                  "total_inactive_file"};
+static const version version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 
 /* The number that follows a word and a space in a group's file, or, without a word, that it begins with;
  * -1: none, as where a limit is "max". */
@@ -28,7 +28,7 @@ static int64_t number_of(const version *v, const char *group, const char *file, 
     while (stream && number < 0 && fgets(line, sizeof line, stream)) {
         const char *at = line + n + (n > 0);
         const bool found = n == 0 || (strncmp(line, word, n) == 0 && line[n] == ' ');
-        if (found && *at >= '0' && *at <= '9') number = ebb_min_i64(strtoll(at, NULL, 10), INT64_MAX);
+        if (found && *at >= '0' && *at <= '9') number = strtoll(at, NULL, 10);
     }
     if (stream) (void)fclose(stream);
     return number;
@@ -62,9 +62,9 @@ static int64_t left_of_groups(void) {
         if (!group) continue;
         *group++ = '\0';
         if (controllers[1] == '\0')
-            least = ebb_min_i64(least, least_left(&second, group));
+            least = ebb_min_i64(least, least_left(&version_2, group));
         else if (strcmp(controllers + 1, "memory") == 0)
-            least = ebb_min_i64(least, least_left(&first, group));
+            least = ebb_min_i64(least, least_left(&version_1, group));
     }
     if (file) (void)fclose(file);
     return least;

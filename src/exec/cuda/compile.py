@@ -4,7 +4,7 @@ stack frames (-Xptxas -v) goes to LOG, and how many 64-bit divisions each kernel
 instructions: "divisions NAME ARCHITECTURE N". To standard error only when it fails.
 
 The divisions stand in PTX that nvcc keeps in a folder, which ccache refuses: it runs compile.py NVCC ARGUMENTS... as its
-prefix, and remembers what that prints."""
+prefix, and remembers what that prints, until this file changes."""
 import os
 import re
 import subprocess
@@ -44,7 +44,7 @@ def main():
     me = os.path.realpath(__file__)
     cached = os.path.basename(command[0]).startswith('ccache')
     done = subprocess.run(command if cached else [sys.executable, me] + command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=dict(os.environ, CCACHE_PREFIX=me))
+                          text=True, env=dict(os.environ, CCACHE_PREFIX=me, CCACHE_EXTRAFILES=me))
     with open(log, 'w') as file:
         file.write(done.stdout)
     if done.returncode:
