@@ -9,15 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* OpenMP's threads sleep while they wait, unless the caller said how (decision 57). A runtime reads that
- * while it is loaded, before main, so the command begins once more. Where that fails they spin: slow beside
- * other work, no more. */
+/* OpenMP's threads spin for some microseconds and then sleep while they wait, unless the caller said how
+ * (decision 104). A runtime reads that while it is loaded, before main, so the command begins once more.
+ * Where that fails they spin on: slow beside other work, no more. */
 static void sleep_while_waiting(char **argv) {
     static const char *const said[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
     for (size_t i = 0; i < TOOL_COUNT(said); i++) {
         if (getenv(said[i])) return;
     }
-    if (setenv(said[0], "passive", 1) == 0) (void)execv("/proc/self/exe", argv);
+    /* The first is for other runtimes than GNU's, which has the second. */
+    if (setenv(said[0], "passive", 1) == 0 && setenv(said[1], "1000", 1) == 0)
+        (void)execv("/proc/self/exe", argv);
 }
 
 static ebb_status (*const run[TOOL_N_COMMANDS])(tool *t) = {

@@ -40,11 +40,12 @@ def run(code, **environment):
 
 class Threads(unittest.TestCase):
     def test_they_sleep_while_they_wait_unless_the_user_says_otherwise(self):
-        code = "import os, ebb; print(os.environ.get('OMP_WAIT_POLICY'))"
-        for said, policy in ((None, "PASSIVE"), ("active", "ACTIVE")):
-            done = run(code, OMP_WAIT_POLICY=said, GOMP_SPINCOUNT=None, KMP_BLOCKTIME=None, OMP_DISPLAY_ENV="true")
-            self.assertEqual((done.returncode, done.stdout), (0, f"{said}\n"), done.stderr)
+        code = "import os, ebb; print(os.environ.get('OMP_WAIT_POLICY'), os.environ.get('GOMP_SPINCOUNT'))"
+        for said, policy, spins in ((None, "PASSIVE", "1000"), ("passive", "PASSIVE", "0"), ("active", "ACTIVE", "[0-9]{7,}")):
+            done = run(code, OMP_WAIT_POLICY=said, GOMP_SPINCOUNT=None, KMP_BLOCKTIME=None, OMP_DISPLAY_ENV="verbose")
+            self.assertEqual((done.returncode, done.stdout), (0, f"{said} None\n"), done.stderr)
             self.assertIn(f"OMP_WAIT_POLICY = '{policy}'", done.stderr)
+            self.assertRegex(done.stderr, f"GOMP_SPINCOUNT = '{spins}'")
 
     def test_what_another_thread_waits_with_stays_until_it_had_its_turn(self):
         x, large = tensor([3.0]), tensor(np.ones((2048, 2048), np.float32))

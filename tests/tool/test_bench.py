@@ -136,8 +136,8 @@ def a_look_at_this_machine_is_kept_unless_it_was_busy(t):
 def threads_sleep_while_they_wait_unless_the_caller_says_how(t):
     if "cpu" not in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
         return
-    verbose = {"OMP_DISPLAY_ENV": "verbose", "OMP_WAIT_POLICY": None}
-    for said, spins in (({}, b"0"), ({"GOMP_SPINCOUNT": "7"}, b"7")):
+    verbose = {"OMP_DISPLAY_ENV": "verbose", "OMP_WAIT_POLICY": None, "GOMP_SPINCOUNT": None}
+    for said, spins in (({}, b"1000"), ({"OMP_WAIT_POLICY": "passive"}, b"0"), ({"GOMP_SPINCOUNT": "7"}, b"7")):
         done = t.ebb_run("--version", env={**verbose, **said})
         found = re.findall(rb"GOMP_SPINCOUNT = '(\d+)'", done.stderr)
         if found:  # another runtime than libgomp says nothing of it

@@ -58,6 +58,9 @@ static ebb_status native_open(cpu_backend *cpu) {
         "leave it out");
 }
 
+/* Smaller work is done before a team is awake (decision 104). */
+enum { TEAM_BYTES = 1 << 20, TEAM_FLOPS = 8000000 };
+
 static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     enum { MOST = 4096 }; /* threads: beyond any host, so that a slip of the keyboard is told */
     *out = NULL;
@@ -69,6 +72,8 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     if (!cpu) return EBB_NO_MEMORY;
     cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
     cpu->n_run = (int)options->n_threads;
+    cpu->team_bytes = TEAM_BYTES;
+    cpu->team_flops = TEAM_FLOPS;
     cpu->winograd = options->winograd;
     ebb_status status = onednn_open(cpu);
     if (status == EBB_OK && options->winograd && (!cpu->wide || DNNL_VERSION_MAJOR > 2))

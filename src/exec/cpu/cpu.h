@@ -3,8 +3,8 @@
  *
  * The number of threads, and why results do not depend on it:
  *
- *     width   backend->n_threads, the plan's. oneDNN's primitives are made for it and always run with it:
- *             some of them split sums by the team that they find.
+ *     width   backend->n_threads, the plan's. oneDNN's primitives are made for it, small ones for one
+ *             thread, and always run with as many: some of them split sums by the team that they find.
  *     n_run   what begin() was asked for, at most the width. Own kernels run with it; they cut sums by
  *             shape (sums.h), so that the team only decides who computes what.
  *
@@ -29,6 +29,8 @@ typedef struct cpu_backend {
     bool winograd;                /* convolutions may be computed in transformed tiles (conv.h) */
     bool native;                  /* bf16 products use the processor's instructions (product.h) */
     cpu_memo memo;                /* scratch bytes and ways of the products queried so far */
+    int64_t team_bytes;           /* own kernels that move fewer run on one thread; tests lower both */
+    double team_flops;            /* and products of fewer */
     int n_run;                    /* 1 to the width */
     int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */
     struct cpu_jit *jit;          /* the code generator for bodies (fused.h) */
@@ -71,14 +73,14 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 typedef void cpu_span(const void *ctx, int64_t begin, int64_t end);
 
 /* Runs span over all of [0, n), cut at multiples of unit; the `bytes` that it moves decide whether a team
- * is worthwhile.
- */
+ * is worthwhile. Between one thread and n_run there is nothing: OpenMP runtimes start and stop threads when
+ * the team's size changes. */
 void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span, const void *ctx);
 
-/* Set the plan's width around calls of oneDNN, whatever the caller's setting. Returns the setting that
- * leave restores. */
-int cpu_width_enter(const cpu_backend *cpu);
-void cpu_width_leave(const cpu_backend *cpu, int before);
+/* Sets the threads of oneDNN's calls, whatever the caller's setting. Returns the setting that leave
+ * restores. */
+int cpu_team_enter(int n_threads);
+void cpu_team_leave(int before);
 
 ebb_status cpu_begin(ebb_backend *backend, const ebb_run *run);
 ebb_status cpu_end(ebb_backend *backend);

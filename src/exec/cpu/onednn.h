@@ -25,8 +25,8 @@ void cpu_memory_desc_deinit(cpu_memory_desc_own *own);
 cpu_memory_desc cpu_memory_desc_of(const cpu_memory_desc_own *own);
 
 /* Describes the first implementation of a product that is not avoided; oneDNN lists the best first.
- * dnnl_unimplemented: there is none. The caller destroys *out, which is NULL on failure. Call it at the
- * width. */
+ * dnnl_unimplemented: there is none. The caller destroys *out, which is NULL on failure. Call it within
+ * the product's team. */
 dnnl_status_t cpu_primitive_describe(const cpu_backend *cpu, const cpu_product *product,
                                      dnnl_primitive_desc_t *out);
 /* Whether the name of its implementation contains part, as in "x64:gemm:jit". */

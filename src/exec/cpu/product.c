@@ -20,6 +20,32 @@ static void layout_deinit(layout *l) {
     *l = (layout){0};
 }
 
+/* ---- its team ------------------------------------------------------------------------------------- */
+
+static int64_t count_of(const cpu_layout *l) {
+    int64_t n = 1;
+    for (int d = 0; d < l->rank; d++) n *= l->size[d];
+    return n;
+}
+
+/* Of a chunk: a weight meets as many pixels as an image of one channel has. */
+static double flops_of(const cpu_product *p) {
+    if (p->kind == CPU_MATMUL) {
+        const cpu_layout *left = &p->at[p->at[0].arg == DNNL_ARG_SRC ? 0 : 1].plain;
+        return 2.0 * (double)count_of(&p->at[2].plain) * (double)left->size[left->rank - 1];
+    }
+    const int y = p->kind == CPU_CONV ? 2 : p->kind == CPU_CONV_WGRAD ? 1 : 0;
+    const int w = p->kind == CPU_CONV_WGRAD ? 2 : 1;
+    const cpu_layout *result = &p->at[y].plain;
+    return 2.0 * (double)(count_of(result) / result->size[1]) * (double)count_of(&p->at[w].plain);
+}
+
+int cpu_product_team(const cpu_backend *cpu, const cpu_product *product) {
+    return flops_of(product) < cpu->team_flops ? 1 : (int)cpu->base.n_threads;
+}
+
+/* ---- descriptions --------------------------------------------------------------------------------- */
+
 /* Which of a primitive's descriptions an operand's is. */
 static dnnl_query_t query_of(int arg) {
     switch (arg) {
@@ -68,7 +94,7 @@ static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_product 
     return failed;
 }
 
-/* Fills l, to be deinitialised on failure too. At the width. */
+/* Fills l, to be deinitialised on failure too. By the product's team. */
 static ebb_status describe(cpu_backend *cpu, const ebb_call *call, const cpu_product *product, layout *l) {
     *l = (layout){0};
     dnnl_status_t failed = cpu_primitive_describe(cpu, product, &l->main);
@@ -115,9 +141,9 @@ ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call, const cpu
                                int64_t *bytes) {
     layout l;
     int64_t part[N_PARTS];
-    const int before = cpu_width_enter(cpu);
+    const int before = cpu_team_enter(cpu_product_team(cpu, product));
     const ebb_status status = describe(cpu, call, product, &l);
-    cpu_width_leave(cpu, before);
+    cpu_team_leave(before);
     parts_of(&l, part);
     if (status == EBB_OK) *bytes = part[N_PARTS - 1];
     layout_deinit(&l);
@@ -168,6 +194,7 @@ static dnnl_status_t state_create(cpu_backend *cpu, const cpu_product *product, 
     s->result_offset = part[3];
     s->result_floats = l->result_bytes / (int64_t)sizeof(float);
     s->n_more = product->n_more;
+    s->team = cpu_product_team(cpu, product);
     return failed;
 }
 
@@ -178,12 +205,12 @@ ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *call, const cpu
     cpu_product_state *s = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
     layout l;
-    const int before = cpu_width_enter(cpu);
+    const int before = cpu_team_enter(cpu_product_team(cpu, product));
     ebb_status status = describe(cpu, call, product, &l);
     if (status == EBB_OK) {
         status = cpu_onednn(env, call, "primitive_create", state_create(cpu, product, &l, s));
     }
-    cpu_width_leave(cpu, before);
+    cpu_team_leave(before);
     layout_deinit(&l);
     if (status != EBB_OK) {
         cpu_product_release(&cpu->base, s);

@@ -86,12 +86,11 @@ static dnnl_status_t run_chunk(const ebb_kernel_run *run, int64_t chunk) {
 }
 
 ebb_status cpu_product_launch(const ebb_kernel_run *run) {
-    const cpu_backend *cpu = cpu_of(run->backend);
     const cpu_product_state *s = run->state;
-    const int before = cpu_width_enter(cpu);
+    const int before = cpu_team_enter(s->team);
     dnnl_status_t failed = dnnl_success;
     for (int64_t chunk = 0; chunk <= s->n_more && !failed; chunk++) failed = run_chunk(run, chunk);
-    cpu_width_leave(cpu, before);
+    cpu_team_leave(before);
     return cpu_onednn(run->backend->env, run->call, "primitive_execute", failed);
 }
 

@@ -21,6 +21,7 @@ typedef struct cpu_product_state {
     dnnl_memory_t scratchpad;
     cpu_product_operand at[3]; /* both inputs, the output */
     int64_t n_more;            /* chunks after the first one */
+    int team;                  /* threads that it was made for and runs with */
 
     /* A later chunk's result, if it is added to the earlier ones; else NULL. */
     dnnl_memory_t result;

@@ -16,10 +16,6 @@
 #define HAPPENS_AFTER(at)   ((void)(at))
 #endif
 
-/* Below this, waking a team costs more than it saves. Between one thread and n_run there is nothing: OpenMP
- * runtimes start and stop threads when the team's size changes. */
-enum { TEAM_BYTES = 128 * 1024 };
-
 typedef struct team_work {
     cpu_span *span;
     const void *ctx;
@@ -43,7 +39,7 @@ TEAM_LOOP static void work_parts(team_work *work, int team) {
 
 void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span, const void *ctx) {
     const int64_t units = cpu_ceil_div(n, unit);
-    if (cpu->n_run == 1 || units < 2 || bytes < TEAM_BYTES) {
+    if (cpu->n_run == 1 || units < 2 || bytes < cpu->team_bytes) {
         if (n > 0) span(ctx, 0, n);
         return;
     }
@@ -54,14 +50,14 @@ void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_spa
     HAPPENS_AFTER(&work.done);
 }
 
-int cpu_width_enter(const cpu_backend *cpu) {
-    const int before = omp_get_max_threads(), width = (int)cpu->base.n_threads;
-    if (before != width) omp_set_num_threads(width);
+int cpu_team_enter(int n_threads) {
+    const int before = omp_get_max_threads();
+    if (before != n_threads) omp_set_num_threads(n_threads);
     return before;
 }
 
-void cpu_width_leave(const cpu_backend *cpu, int before) {
-    if (before != (int)cpu->base.n_threads) omp_set_num_threads(before);
+void cpu_team_leave(int before) {
+    if (before != omp_get_max_threads()) omp_set_num_threads(before);
 }
 
 /* A team smaller than the width would give other sums, or wait for ever for the threads that are missing.
@@ -83,7 +79,7 @@ ebb_status cpu_begin(ebb_backend *backend, const ebb_run *run) {
                         width, omp_get_active_level(), omp_get_max_active_levels());
     }
     cpu->n_run = (int)(run->n_threads && run->n_threads < width ? run->n_threads : width);
-    cpu->n_before = cpu_width_enter(cpu);
+    cpu->n_before = cpu_team_enter((int)width);
     cpu->dynamic_before = omp_get_dynamic();
     omp_set_dynamic(0);
     return EBB_OK;
@@ -92,7 +88,7 @@ ebb_status cpu_begin(ebb_backend *backend, const ebb_run *run) {
 ebb_status cpu_end(ebb_backend *backend) {
     cpu_backend *cpu = cpu_of(backend);
     omp_set_dynamic(cpu->dynamic_before);
-    cpu_width_leave(cpu, cpu->n_before);
+    cpu_team_leave(cpu->n_before);
     cpu->n_run = (int)backend->n_threads;
     return EBB_OK;
 }
