@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rules of the folders inside a room, src/<room>/<folder>.
+"""The rules of the folders inside a room, src/<room>/<folder>, and of those inside such a folder.
 
     folder_rules.py ROOT BUILD   checks the sources under ROOT and the objects of them under BUILD
     folder_rules.py --test       checks that planted violations are found
@@ -21,14 +21,21 @@ FACES = {
     'exec/conformance': {'exec/conformance.h'},
     'exec/emit': {'exec/emit/emit.h', 'exec/emit/parts.h'},
 }
+# Folders without a face: each file is for one that launches it.
+OPEN = {'exec/cuda/kernels'}
 DEFINED = re.compile(r'^[0-9a-f]* ?[TDRBVWC] (\w+)$')
 UNDEFINED = re.compile(r'^ *[Uw] (\w+)$')
 
 
-def node(path):
-    """The folder that holds `path` (from src), or the path itself when it lies in the room's own folder."""
+def node(path, depth):
+    """The folder `depth` below src that holds `path` (from src), or the path itself when it lies above."""
     parts = path.split('/')
-    return '/'.join(parts[:2]) if len(parts) > 2 else path
+    return '/'.join(parts[:depth]) if len(parts) > depth else path
+
+
+def above(path, depth):
+    """The room, or the folder that has folders, of which `path`'s node at `depth` is a part."""
+    return path.split('/')[:depth - 1]
 
 
 def is_folder(name):
@@ -36,7 +43,7 @@ def is_folder(name):
 
 
 def faces(folder):
-    return FACES.get(folder, set()) | {'%s/%s.h' % (folder, folder.split('/')[1])}
+    return FACES.get(folder, set()) | {'%s/%s.h' % (folder, folder.split('/')[-1])}
 
 
 def second_face(source, header):
@@ -45,23 +52,23 @@ def second_face(source, header):
     return source.partition('/')[2] in house.SECOND_FACES.get(room, {}).get(rest, set())
 
 
-def include_arrows(texts):
+def include_arrows(texts, depth):
     """Faults, and {(from, to): where} inside each room. `texts` maps paths from src to their text."""
     faults, arrows = [], {}
     for path, text in texts.items():
         for match in sources.INCLUDE.finditer(text):
             beside = os.path.normpath(os.path.join(os.path.dirname(path), match.group(1)))
             header = beside if beside in texts else match.group(1)
-            source, target = node(path), node(header)
-            if header not in texts or source == target or header.split('/')[0] != path.split('/')[0]:
+            source, target = node(path, depth), node(header, depth)
+            if header not in texts or source == target or above(header, depth) != above(path, depth):
                 continue
             arrows.setdefault((source, target), '%s includes %s' % (path, header))
-            if is_folder(target) and header not in faces(target) and not second_face(source, header):
+            if is_folder(target) and target not in OPEN and header not in faces(target) and not second_face(source, header):
                 faults.append('src/%s includes %s, which is private to %s' % (path, header, target))
     return faults, arrows
 
 
-def symbol_arrows(objects):
+def symbol_arrows(objects, depth):
     """{(from, to): where} inside each room. `objects` maps paths from src to (defined, undefined) symbols."""
     homes, arrows = {}, {}
     for path, (defined, _) in objects.items():
@@ -70,8 +77,8 @@ def symbol_arrows(objects):
     for path, (_, undefined) in objects.items():
         for symbol in sorted(undefined):
             home = homes.get(symbol, path)
-            if node(home) != node(path) and home.split('/')[0] == path.split('/')[0]:
-                arrows.setdefault((node(path), node(home)), '%s calls %s of %s' % (path, symbol, home))
+            if node(home, depth) != node(path, depth) and above(home, depth) == above(path, depth):
+                arrows.setdefault((node(path, depth), node(home, depth)), '%s calls %s of %s' % (path, symbol, home))
     return arrows
 
 
@@ -87,9 +94,9 @@ def way_back(arrows, start, end):
     return None
 
 
-def seen(texts, folder):
+def seen(texts, folder, depth):
     """The nodes whose headers the files of `folder` include, one by way of another too."""
-    waiting = [path for path in texts if node(path) == folder]
+    waiting = [path for path in texts if node(path, depth) == folder]
     reached = set(waiting)
     while waiting:
         path = waiting.pop()
@@ -99,15 +106,15 @@ def seen(texts, folder):
             if header in texts and header not in reached:
                 reached.add(header)
                 waiting.append(header)
-    return {node(path) for path in reached}
+    return {node(path, depth) for path in reached}
 
 
-def judge(texts, objects):
-    """Every violation of the given sources and objects, and the number of arrows."""
-    faults, by_include = include_arrows(texts)
-    by_symbol = symbol_arrows(objects)
+def judge_at(texts, objects, depth):
+    """Every violation of the folders `depth` below src, and the number of arrows."""
+    faults, by_include = include_arrows(texts, depth)
+    by_symbol = symbol_arrows(objects, depth)
     for (a, b), where in sorted(by_symbol.items()):
-        if is_folder(a) and is_folder(b) and b not in seen(texts, a):
+        if is_folder(a) and is_folder(b) and b not in seen(texts, a, depth):
             faults.append('%s, but nothing of %s includes %s' % (where, a, b))
     arrows = {**by_symbol, **by_include}
     told = set()
@@ -119,6 +126,12 @@ def judge(texts, objects):
         chain = [a] + back
         faults.append('circle: ' + '; '.join(arrows[pair] for pair in zip(chain, chain[1:])))
     return faults, len(arrows)
+
+
+def judge(texts, objects):
+    """Every violation of the given sources and objects, and the number of arrows."""
+    found = [judge_at(texts, objects, depth) for depth in (2, 3)]
+    return sum((faults for faults, _ in found), []), sum(n for _, n in found)
 
 
 def symbols(outputs):
@@ -165,6 +178,10 @@ CASES = [
      {'r/a/x.c': (set(), {'f'}), 'r/b/y.c': ({'f'}, set())}, 'nothing of r/a includes r/b'),
     ('a call by way of another face', {'r/a/x.c': '#include "r/c/c.h"\n', 'r/c/c.h': '#include "r/b/b.h"\n', 'r/b/b.h': '', 'r/b/y.c': ''},
      {'r/a/x.c': (set(), {'f'}), 'r/b/y.c': ({'f'}, set())}, None),
+    ('a private header of an inner folder', {'r/a/x.c': '#include "r/a/b/y.h"\n', 'r/a/b/y.h': ''}, {}, 'private to r/a/b'),
+    ('an inner folder from another room', {'q/x.c': '#include "r/a/b/y.h"\n', 'r/a/b/y.h': ''}, {}, None),
+    ('a circle through an inner folder', {'r/a/x.c': '#include "r/a/b/b.h"\n', 'r/a/b/b.h': '', 'r/a/b/y.c': '#include "r/a/a.h"\n', 'r/a/a.h': ''},
+     {'r/a/x.c': ({'up'}, {'down'}), 'r/a/b/y.c': ({'down'}, {'up'})}, 'r/a/b/y.c calls up of r/a/x.c'),
     ('a call through the face', {'r/a/x.c': '#include "r/b/b.h"\n', 'r/b/b.h': '', 'r/b/y.c': ''},
      {'r/a/x.c': (set(), {'f'}), 'r/b/y.c': ({'f'}, set())}, None),
 ]
@@ -173,7 +190,7 @@ CASES = [
 def main():
     if sys.argv[1:] == ['--test']:
         cases = [(name, judge(texts, objects)[0], words) for name, texts, objects, words in CASES]
-        return sources.report(sources.missed(cases), len(cases), 13, 'cases')
+        return sources.report(sources.missed(cases), len(cases), 16, 'cases')
     if len(sys.argv) != 3:
         print('usage: folder_rules.py ROOT BUILD | --test', file=sys.stderr)
         return 2

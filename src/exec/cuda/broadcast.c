@@ -4,21 +4,6 @@
 
 #include "exec/cuda/cuda.h"
 
-void cuda_strides_of(const ebb_walk *walk, cuda_strides *out) {
-    *out = (cuda_strides){.n_dims = (int32_t)walk->n_dims};
-    for (uint32_t d = 0; d < walk->n_dims; d++) {
-        out->size[d] = walk->size[d];
-        for (uint32_t j = 0; j < walk->n_operands; j++) out->stride[j][d] = walk->stride[j][d];
-    }
-    for (uint32_t j = 0; j < walk->n_operands; j++) {
-        int64_t next = 1;
-        bool along = true;
-        for (uint32_t d = walk->n_dims; d-- > 0; next *= walk->size[d])
-            along = along && (walk->stride[j][d] == next || walk->size[d] == 1);
-        out->along |= along ? 1 << j : 0;
-    }
-}
-
 /* Results of a thread: by the kernel's types, as CUDA_PLACES_SIDE has it; those of `where` are always 4. */
 static int64_t side_of(const ebb_call *call) {
     const bool two_bytes = ebb_dtype_bytes(call->out[0].dtype) == 2 ||

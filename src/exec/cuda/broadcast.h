@@ -2,11 +2,9 @@
 #ifndef EBB_EXEC_CUDA_BROADCAST_H
 #define EBB_EXEC_CUDA_BROADCAST_H
 
-#include "exec/cuda/kernels/broadcast.h"
+#include "exec/cuda/arguments.h"
 #include "exec/kernels.h"
 
-/* first is not carried over: the caller adds it to an operand's address. */
-void cuda_strides_of(const ebb_walk *walk, cuda_strides *out);
 /* Each element of the result is operand 0's counterpart on the walk: by the bytes of the dtype alone. */
 EBB_CHECKED ebb_status cuda_launch_moves(const ebb_kernel_run *run, const ebb_walk *walk);
 

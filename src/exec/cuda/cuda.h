@@ -81,8 +81,6 @@ static inline cuda_kernel_id cuda_kernel_by_bytes(ebb_dtype dtype, cuda_kernel_i
 /* A call's kernel: ebb_kernel_find of this backend's table. */
 EBB_CHECKED ebb_status cuda_kernel_find(ebb_backend *backend, const ebb_call *call,
                                         const ebb_kernel_info **out);
-/* The two numbers that an op of elementwise.def takes of its attributes. false: it is not of that list. */
-bool cuda_pointwise_numbers(const ebb_call *call, float number[2]);
 
 /* Puts one kernel into the stream. n_blocks 0: nothing. EBB_BAD_INPUT where n_blocks is 2^31 or more. */
 EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,

@@ -1,29 +1,7 @@
 /* cuda/elementwise.c: launches of kernels/elementwise.h. */
+#include "exec/cuda/arguments.h"
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/elementwise.h"
-
-/* p: rounded as an element would be: what a clip leaves of a larger number is found to be at its bound. */
-static float attribute(const ebb_call *call, double p) {
-    return (float)ebb_dtype_rounded(call->out[0].dtype, p);
-}
-
-#define CUDA_POINTWISE(name, first, second, ...)                        \
-    static void name##_numbers(const ebb_call *call, float number[2]) { \
-        (void)call;                                                     \
-        number[0] = (first);                                            \
-        number[1] = (second);                                           \
-    }
-#include "exec/cuda/kernels/elementwise.def"
-
-bool cuda_pointwise_numbers(const ebb_call *call, float number[2]) {
-    static void (*const numbers[EBB_N_OPS])(const ebb_call *call, float number[2]) = {
-#define CUDA_POINTWISE(name, first, second, ...) [EBB_OP_##name] = name##_numbers,
-#include "exec/cuda/kernels/elementwise.def"
-    };
-    if (!numbers[call->op->code]) return false;
-    numbers[call->op->code](call, number);
-    return true;
-}
 
 static ebb_status launch_pointwise(const ebb_kernel_run *run, cuda_kernel_id kernel,
                                    const cuda_pointwise_args *args) {
@@ -43,8 +21,8 @@ static cuda_pointwise_args operands_of(const ebb_kernel_run *run) {
 #define CUDA_POINTWISE(name, first, second, ...)                 \
     static ebb_status name##_launch(const ebb_kernel_run *run) { \
         cuda_pointwise_args args = operands_of(run);             \
-        float number[2];                                         \
-        name##_numbers(run->call, number);                       \
+        float number[2] = {0};                                   \
+        (void)cuda_pointwise_numbers(run->call, number);         \
         args.p = number[0];                                      \
         args.q = number[1];                                      \
         return launch_pointwise(run, CUDA_KERNEL_##name, &args); \

@@ -49,7 +49,7 @@ struct cuda_compiler { /* first member of each one's own */
 /* Who may be named; the first is taken where nobody is. */
 extern const char *const cuda_compilers[CUDA_N_COMPILERS];
 /* The one of this name, for devices of this compute capability (900: 9.0); 0: to know its version.
- * EBB_UNAVAILABLE: it is not there, or does not serve (why). By whoever defines cuda_create (cuda.h). */
+ * EBB_UNAVAILABLE: it is not there, or does not serve (why). The module has the one of compilers.c. */
 EBB_CHECKED ebb_status cuda_compiler_open(ebb_env *env, const char *name, int32_t compute,
                                           cuda_compiler **out);
 

@@ -62,13 +62,4 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     return EBB_OK;
 }
 
-/* Of the version that compiled the kernels, and of its functions: what both compute has one set of bits. */
-ebb_status cuda_compiler_open(ebb_env *env, const char *name, int32_t compute, cuda_compiler **out) {
-    *out = NULL;
-    if (strcmp(name, "NVRTC") == 0)
-        return cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, compute, out);
-    const cuda_functions functions = cuda_functions_here();
-    return cuda_code_open(env, name, CUDA_NVCC_MAJOR, &functions, compute, out);
-}
-
 EBB_MODULE_DEFINE(cuda, &ebb_backend_cuda);

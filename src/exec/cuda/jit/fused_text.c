@@ -1,5 +1,5 @@
 /* cuda/jit/fused_text.c: a body as text, and the arguments of its kernel. */
-#include "exec/cuda/broadcast.h"
+#include "exec/cuda/arguments.h"
 #include "exec/cuda/cuda.h"
 
 _Static_assert((int)CUDA_FUSED_OPERANDS == (int)EBB_FUSED_OPERANDS, "operands");
