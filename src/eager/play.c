@@ -74,7 +74,7 @@ static void updates_take(const ebb_node *node, uint32_t n_in, ebb_datum *const *
 static ebb_status apply_graph(ebb_eager *eager, const ebb_graph *graph, ebb_datum *const *in, uint32_t n_in,
                               applied *to) {
     const uint32_t n = graph->n_values;
-    ebb_datum **values = ebb_calloc(eager->env, n, sizeof(*values));
+    ebb_datum **values = ebb_calloc(eager->env, n, sizeof *values);
     bool *kept = ebb_calloc(eager->env, n, sizeof *kept);
     ebb_status status = values && kept ? EBB_OK : EBB_NO_MEMORY;
     for (uint32_t i = 0; !status && i < n; i++) {
@@ -92,7 +92,7 @@ static ebb_status apply_graph(ebb_eager *eager, const ebb_graph *graph, ebb_datu
         to->drew |= graph->nodes[k].op->effect == EBB_SEEDED;
     }
     for (uint32_t i = 0; values && i < n; i++) ebb_datum_drop(eager, values[i]);
-    ebb_cfree(eager->env, values, n, sizeof(*values));
+    ebb_cfree(eager->env, values, n, sizeof *values);
     ebb_cfree(eager->env, kept, n, sizeof *kept);
     return status;
 }

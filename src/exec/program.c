@@ -179,7 +179,7 @@ static ebb_status new_tables(ebb_exec *exec) {
 
 ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_exec **out) {
     *out = NULL;
-    ebb_exec *exec = ebb_calloc(env, 1, sizeof(*exec));
+    ebb_exec *exec = ebb_calloc(env, 1, sizeof *exec);
     if (!exec) return EBB_NO_MEMORY;
     exec->env = env;
     exec->graph = options->graph;
@@ -209,7 +209,7 @@ void ebb_exec_destroy(ebb_exec *exec) {
         if (exec->kernels[i]) exec->backend->api->release(exec->backend, exec->kernels[i]);
     }
     ebb_arena_deinit(&exec->arena);
-    ebb_cfree(exec->env, exec, 1, sizeof(*exec));
+    ebb_cfree(exec->env, exec, 1, sizeof *exec);
 }
 
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient) {

@@ -28,7 +28,7 @@ static ebb_status check_backend(const ebb_exec *exec) {
 }
 
 static bool same_ids(const ebb_id *a, uint32_t n_a, const ebb_id *b, uint32_t n_b) {
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof(*a)) == 0);
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
 }
 
 /* Does the planned op's alternative w read what the node does by its way w? */

@@ -42,7 +42,7 @@ static ebb_status check_rows(ebb_keep_job *job, const ebb_tensor_row *rows, uint
                 job->env, EBB_USAGE, "%s: tensor %.100s of dtype %.20s and rank %u has not %lld bytes",
                 job->file.path, rows[i].name, rows[i].dtype, rows[i].rank, (long long)rows[i].bytes);
     }
-    if (n > 1) qsort(sorted, n, sizeof(*sorted), by_pointed_name);
+    if (n > 1) qsort(sorted, n, sizeof *sorted, by_pointed_name);
     for (uint32_t i = 1; i < n; i++)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
             return ebb_fail(job->env, EBB_USAGE, "%s: two tensors are named %.100s", job->file.path,

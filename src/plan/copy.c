@@ -2,12 +2,12 @@
 #include "plan/plan.h"
 
 static bool copy_steps(const ebb_plan *from, ebb_plan *to) {
-    ebb_plan_step *steps = ebb_arena_copy(&to->arena, from->steps, from->n_steps, sizeof(*steps));
+    ebb_plan_step *steps = ebb_arena_copy(&to->arena, from->steps, from->n_steps, sizeof *steps);
     to->steps = steps;
     for (uint32_t i = 0; steps && i < from->n_steps; i++) {
         const ebb_plan_step *s = &from->steps[i];
-        steps[i].reads = ebb_arena_copy(&to->arena, s->reads, s->n_reads, sizeof(*s->reads));
-        steps[i].writes = ebb_arena_copy(&to->arena, s->writes, s->n_writes, sizeof(*s->writes));
+        steps[i].reads = ebb_arena_copy(&to->arena, s->reads, s->n_reads, sizeof *s->reads);
+        steps[i].writes = ebb_arena_copy(&to->arena, s->writes, s->n_writes, sizeof *s->writes);
         if (!steps[i].reads || !steps[i].writes) return false;
     }
     return steps != NULL;
@@ -17,7 +17,7 @@ static ebb_status copy(ebb_env *env, const ebb_plan *from, ebb_plan *to) {
     ebb_status status = ebb_plan_copy_graph(env, from->graph, &to->graph);
     if (status != EBB_OK) return status;
     to->backend = ebb_arena_text(&to->arena, from->backend);
-    to->buffers = ebb_arena_copy(&to->arena, from->buffers, from->n_buffers, sizeof(*from->buffers));
+    to->buffers = ebb_arena_copy(&to->arena, from->buffers, from->n_buffers, sizeof *from->buffers);
     if (!to->backend || !to->buffers || !copy_steps(from, to)) return EBB_NO_MEMORY;
     return ebb_plan_certify(to, from->baseline_arena_bytes, from->baseline_total_bytes,
                             from->baseline_time_ns, from->bound_time_ns, from->bound_kind,

@@ -153,7 +153,7 @@ static ebb_status make_selection(const ebb_selector *c, const candidate *answer,
     const ebb_trimmed *trimmed = &answer->trimmed;
     ebb_env *env = c->env;
     if (!trimmed->score.valid) return ebb_fail(env, EBB_INTERNAL, "the selected candidate is not valid");
-    ebb_selection *to = ebb_calloc(env, 1, sizeof(*to));
+    ebb_selection *to = ebb_calloc(env, 1, sizeof *to);
     if (!to) return EBB_NO_MEMORY;
     ebb_arena_init(&to->arena, env);
     to->n_steps = trimmed->n_steps;

@@ -51,7 +51,7 @@ ebb_status ebb_genes_unpack(ebb_selector *c) {
     if (other && may_reorder(r)) {
         ebb_order_facts facts;
         bool valid = false;
-        ebb_id *order = ebb_arena_copy(&c->arena, r->warm_genes + 1, r->graph->n_ops, sizeof(*order));
+        ebb_id *order = ebb_arena_copy(&c->arena, r->warm_genes + 1, r->graph->n_ops, sizeof *order);
         ebb_status status =
             order ? ebb_order_facts_find(&c->arena, r->graph, r->alignment, &facts) : EBB_NO_MEMORY;
         if (status == EBB_OK) status = ebb_order_check(&c->arena, &facts, order, &valid);

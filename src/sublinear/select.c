@@ -6,7 +6,7 @@ void ebb_selection_destroy(ebb_selection *selection) {
         ebb_selection *next = selection->next;
         ebb_env *env = selection->arena.env;
         ebb_arena_deinit(&selection->arena);
-        ebb_cfree(env, selection, 1, sizeof(*selection));
+        ebb_cfree(env, selection, 1, sizeof *selection);
         selection = next;
     }
 }

@@ -35,7 +35,7 @@ static ebb_status work_fill(ebb_trace *trace, const ebb_tape *tape, ebb_tensor *
     ebb_status status = EBB_OK;
     w->most_arguments = (uint32_t)tape->values.n + n_y + 1; /* never none */
     w->most_key = 2 + 2 * n_y + n_of;
-    w->arguments = ebb_calloc(trace->env, w->most_arguments, sizeof(*w->arguments));
+    w->arguments = ebb_calloc(trace->env, w->most_arguments, sizeof *w->arguments);
     w->key = ebb_calloc(trace->env, w->most_key, sizeof *w->key);
     if (!w->arguments || !w->key) return EBB_NO_MEMORY;
     for (size_t v = 0; !status && v < tape->values.n; v++) {
@@ -49,7 +49,7 @@ static ebb_status work_fill(ebb_trace *trace, const ebb_tape *tape, ebb_tensor *
 
 static void work_drop(ebb_trace *trace, work *w) {
     for (uint32_t i = 0; i < w->n_arguments; i++) ebb_tensor_destroy(w->arguments[i]);
-    ebb_cfree(trace->env, w->arguments, w->most_arguments, sizeof(*w->arguments));
+    ebb_cfree(trace->env, w->arguments, w->most_arguments, sizeof *w->arguments);
     ebb_cfree(trace->env, w->key, w->most_key, sizeof *w->key);
 }
 

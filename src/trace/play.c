@@ -54,10 +54,10 @@ static ebb_status marked_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
                                           &(ebb_segment){.begin = begin, .end = end}, 0, false, &graph);
     if (status) return status;
     const size_t n = graph->n_values;
-    ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));
+    ebb_datum **values = ebb_calloc(trace->env, n, sizeof *values);
     bool *kept = ebb_calloc(trace->env, n, sizeof *kept);
     status = values && kept ? play(trace, graph, values, kept) : EBB_NO_MEMORY;
-    ebb_cfree(trace->env, values, n, sizeof(*values));
+    ebb_cfree(trace->env, values, n, sizeof *values);
     ebb_cfree(trace->env, kept, n, sizeof *kept);
     ebb_graph_destroy(graph);
     return status;

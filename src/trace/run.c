@@ -181,13 +181,13 @@ static ebb_status updates_lose(ebb_trace *trace, const ebb_traced_program *p, eb
 
 static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
     const size_t n = (size_t)p->n_params + p->n_outputs;
-    ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof(*updated));
+    ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof *updated);
     if (!updated) return EBB_NO_MEMORY;
     bool touched = false;
     ebb_status status = program_run(trace, p, updated, &touched);
     if (status && touched) status = updates_lose(trace, p, updated, status);
     for (size_t i = 0; i < n; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
-    ebb_cfree(trace->env, updated, n, sizeof(*updated));
+    ebb_cfree(trace->env, updated, n, sizeof *updated);
     return status;
 }
 

@@ -111,7 +111,7 @@ ebb_status ebb_traced_xla_run(ebb_trace *trace, const ebb_traced_program *p, ebb
     const size_t n = graph->n_values;
     bool spent; /* tensors are copies: nothing of the caller's is */
     *touched = false;
-    ebb_pjrt_buffer **tensors = ebb_calloc(trace->env, n, sizeof(*tensors));
+    ebb_pjrt_buffer **tensors = ebb_calloc(trace->env, n, sizeof *tensors);
     if (!tensors) return EBB_NO_MEMORY;
     ebb_status status = tensors_write(trace, graph, p->params, p->n_params, tensors);
     if (!status) status = tensors_write(trace, graph, p->inputs, p->n_inputs, tensors);
@@ -120,6 +120,6 @@ ebb_status ebb_traced_xla_run(ebb_trace *trace, const ebb_traced_program *p, ebb
     *touched = !status;
     if (!status) status = tensors_read(trace, graph, p->params, p->n_params, updated, tensors);
     for (size_t v = 0; v < n; v++) ebb_pjrt_buffer_destroy(trace->plugin, tensors[v]);
-    ebb_cfree(trace->env, tensors, n, sizeof(*tensors));
+    ebb_cfree(trace->env, tensors, n, sizeof *tensors);
     return status;
 }

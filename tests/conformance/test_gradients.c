@@ -165,14 +165,14 @@ static void check_input(const problem *p, test_values *values, const test_values
     double *none = calloc((size_t)n, sizeof *none); /* of a result that does not depend on it */
     cr_assert_not_null(none);
     const double *gradient = g == EBB_NONE ? none : gradients->at[g];
-    double *direction = calloc((size_t)n, sizeof(*direction));
+    double *direction = calloc((size_t)n, sizeof *direction);
     cr_assert_not_null(direction);
     ebb_rng rng;
     ebb_rng_init(&rng, 7, input);
     for (int64_t i = 0; i < n; i++) direction[i] = 2 * ebb_rng_unit(&rng) - 1;
     check_along(p, values, input, gradient, direction);
     for (int k = 0; k < N_AXES; k++) {
-        memset(direction, 0, (size_t)n * sizeof(*direction));
+        memset(direction, 0, (size_t)n * sizeof *direction);
         direction[n <= N_AXES ? k % n : ebb_rng_below(&rng, (uint32_t)n)] = 1;
         check_along(p, values, input, gradient, direction);
     }

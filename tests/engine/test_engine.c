@@ -55,12 +55,12 @@ static ebb_program *compile(bench *b, int64_t n) {
 }
 
 static void feed(bench *b, ebb_program *p, int64_t n, float lr) {
-    float *x = malloc((size_t)n * 3 * 81 * sizeof(*x));
-    int32_t *labels = malloc((size_t)n * sizeof(*labels));
+    float *x = malloc((size_t)n * 3 * 81 * sizeof *x);
+    int32_t *labels = malloc((size_t)n * sizeof *labels);
     for (int64_t i = 0; i < n * 3 * 81; i++) x[i] = (float)((i * 7919) % 101) / 50.0f - 1.0f;
     for (int64_t i = 0; i < n; i++) labels[i] = (int32_t)(i % 5);
-    TEST_OK(b->env, ebb_feed(p, "x", x, (size_t)n * 3 * 81 * sizeof(*x)));
-    TEST_OK(b->env, ebb_feed(p, "labels", labels, (size_t)n * sizeof(*labels)));
+    TEST_OK(b->env, ebb_feed(p, "x", x, (size_t)n * 3 * 81 * sizeof *x));
+    TEST_OK(b->env, ebb_feed(p, "labels", labels, (size_t)n * sizeof *labels));
     TEST_OK(b->env, ebb_feed(p, "lr", &lr, sizeof(lr)));
     free(x);
     free(labels);

@@ -92,7 +92,7 @@ Test(programs, each_step_that_runs_adds_its_own_time) {
     cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
     setting_begin_in(&s, env, true);
     setting_bind(&s, &b);
-    uint64_t *step_ns = calloc(s.plan->n_steps, sizeof(*step_ns));
+    uint64_t *step_ns = calloc(s.plan->n_steps, sizeof *step_ns);
     cr_assert_not_null(step_ns);
     const ebb_run_options run = {.seed = 1, .step_ns = step_ns};
     for (uint64_t n = 1; n <= 3; n++) {

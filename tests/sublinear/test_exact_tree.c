@@ -150,7 +150,7 @@ static bool draw_leaf(ebb_tree *tree, ebb_rng *rng) {
 static void better_leaf(ebb_tree *tree, const ebb_worth *leaf, ebb_question *path, uint32_t *n_path) {
     ebb_worth *best = &tree->search->members[0].best;
     *best = *leaf;
-    memcpy(path, tree->path, tree->n_path * sizeof(*path));
+    memcpy(path, tree->path, tree->n_path * sizeof *path);
     *n_path = tree->n_path;
     for (uint32_t n = 0; n < 60; n++) {
         while (tree->n_path > 0) {
@@ -161,7 +161,7 @@ static void better_leaf(ebb_tree *tree, const ebb_worth *leaf, ebb_question *pat
         if (tree->n_path == 0) break;
         if (!ebb_tree_play(tree)) continue;
         *best = ebb_tree_bound(tree);
-        memcpy(path, tree->path, tree->n_path * sizeof(*path));
+        memcpy(path, tree->path, tree->n_path * sizeof *path);
         *n_path = tree->n_path;
     }
 }
@@ -171,7 +171,7 @@ static void check_way(ebb_tree *tree, uint64_t seed, ebb_rng *rng, const ebb_que
     tree->search->members[0].best.peak_bytes++;
     for (uint32_t look = 0; look < 12 && n > 0; look++) {
         uint32_t at = ebb_rng_below(rng, n);
-        memcpy(tree->path, path, n * sizeof(*path));
+        memcpy(tree->path, path, n * sizeof *path);
         tree->n_path = at;
         (void)ebb_tree_play(tree);
         cr_assert_gt(tree->n_path, at, "seed %llu: question %u of %u", (unsigned long long)seed, at, n);

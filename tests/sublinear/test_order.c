@@ -192,7 +192,7 @@ Test(order, is_the_same_for_any_number_of_workers_and_stops_at_the_target) {
     const ebb_id *one = order_of(&arena, graph, 20000, -1, 1);
     cr_assert_not_null(one);
     for (uint32_t n = 2; n <= 8; n += 3)
-        cr_assert_arr_eq(order_of(&arena, graph, 20000, -1, n), one, graph->n_ops * sizeof(*one));
+        cr_assert_arr_eq(order_of(&arena, graph, 20000, -1, n), one, graph->n_ops * sizeof *one);
     int64_t own = base_peak(env, graph), least = reordered_peak(env, graph, one);
     int64_t target = own - (own - least) / 2;
     const ebb_id *enough = order_of(&arena, graph, 20000, target, 1);

@@ -5,7 +5,7 @@
 
 void test_values_init(test_values *values, const ebb_graph *graph) {
     values->graph = graph;
-    values->at = calloc((size_t)graph->n_values + 1, sizeof(*values->at));
+    values->at = calloc((size_t)graph->n_values + 1, sizeof *values->at);
     cr_assert_not_null(values->at);
     for (ebb_id v = 0; v < graph->n_values; v++) {
         values->at[v] = calloc(1, (size_t)ebb_type_bytes(&graph->values[v].type));

@@ -76,7 +76,7 @@ ebb_pgraph *test_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backen
 /* ---- schedules -------------------------------------------------------------------------------------- */
 
 static void add_step(test_schedule *schedule, ebb_id op) {
-    schedule->steps = realloc(schedule->steps, (schedule->n + 1) * sizeof(*schedule->steps));
+    schedule->steps = realloc(schedule->steps, (schedule->n + 1) * sizeof *schedule->steps);
     cr_assert_not_null(schedule->steps);
     schedule->steps[schedule->n++] = (ebb_step_choice){.op = op, .alternative = EBB_NONE};
 }

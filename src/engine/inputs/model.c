@@ -20,7 +20,7 @@ static ebb_status check_text(ebb_model *model) {
 
 ebb_status ebb_model_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_model **out) {
     *out = NULL;
-    ebb_model *model = ebb_calloc(env, 1, sizeof(*model));
+    ebb_model *model = ebb_calloc(env, 1, sizeof *model);
     if (!model) return EBB_NO_MEMORY;
     model->env = env;
     ebb_arena_init(&model->arena, env);
@@ -74,7 +74,7 @@ void ebb_model_destroy(ebb_model *model) {
     ebb_pgraph_destroy(model->planning);
     ebb_build_destroy(model->built);
     ebb_arena_deinit(&model->arena);
-    ebb_cfree(env, model, 1, sizeof(*model));
+    ebb_cfree(env, model, 1, sizeof *model);
 }
 
 bool ebb_model_is_planning_graph(const ebb_model *model) {

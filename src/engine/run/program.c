@@ -12,7 +12,7 @@ void ebb_program_destroy(ebb_program *program) {
     ebb_xla_unbind(program);
     ebb_compiled_deinit(env, &program->compiled);
     ebb_arena_deinit(&program->arena);
-    ebb_cfree(env, program, 1, sizeof(*program));
+    ebb_cfree(env, program, 1, sizeof *program);
 }
 
 /* NULL when memory is out. */
@@ -51,7 +51,7 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
             options->device);
     ebb_status status = ebb_options_check(env, options);
     if (status != EBB_OK) return status;
-    ebb_engine *engine = ebb_calloc(env, 1, sizeof(*engine));
+    ebb_engine *engine = ebb_calloc(env, 1, sizeof *engine);
     if (!engine) return EBB_NO_MEMORY;
     engine->env = env;
     engine->model = model;
@@ -82,7 +82,7 @@ void ebb_engine_destroy(ebb_engine *engine) {
     ebb_finite_close(engine);
     if (engine->backend) engine->backend->api->destroy(engine->backend);
     ebb_arena_deinit(&engine->arena);
-    ebb_cfree(env, engine, 1, sizeof(*engine));
+    ebb_cfree(env, engine, 1, sizeof *engine);
 }
 
 void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads) {
@@ -112,7 +112,7 @@ static ebb_status sort_dims(ebb_arena *arena, const ebb_dim_binding *dims, uint3
         sorted[i] = dims[i];
         if (!(sorted[i].name = ebb_arena_text(arena, dims[i].name))) return EBB_NO_MEMORY;
     }
-    if (n > 1) qsort(sorted, n, sizeof(*sorted), by_name);
+    if (n > 1) qsort(sorted, n, sizeof *sorted, by_name);
     *out = sorted;
     return EBB_OK;
 }

@@ -12,7 +12,7 @@ static bool can_repeat(const ebb_study *study, const ebb_plan *plan) {
 }
 
 static ebb_selection *repeated(const ebb_study *study, const ebb_compiled *other) {
-    ebb_selection *to = ebb_calloc(study->env, 1, sizeof(*to));
+    ebb_selection *to = ebb_calloc(study->env, 1, sizeof *to);
     if (!to) return NULL;
     const ebb_plan *plan = other->plan;
     ebb_arena_init(&to->arena, study->env);

@@ -16,7 +16,7 @@ struct ebb_search_log {
 };
 
 ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out) {
-    *out = ebb_calloc(env, 1, sizeof(**out));
+    *out = ebb_calloc(env, 1, sizeof **out);
     if (!*out) return EBB_NO_MEMORY;
     (*out)->env = env;
     ebb_arena_init(&(*out)->arena, env);
@@ -35,7 +35,7 @@ void ebb_search_log_destroy(ebb_search_log *log) {
     if (!log) return;
     empty(log);
     ebb_arena_deinit(&log->arena);
-    ebb_cfree(log->env, log, 1, sizeof(*log));
+    ebb_cfree(log->env, log, 1, sizeof *log);
 }
 
 ebb_select_log *ebb_search_log_begin(ebb_search_log *log) {

@@ -236,7 +236,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
     ebb_fitter f;
     ebb_status status =
         ebb_fitter_open(&f, env, model, dim, dims, n_dims, options, budget_bytes, max_added);
-    ebb_fit_result *result = status == EBB_OK ? ebb_calloc(env, 1, sizeof(*result)) : NULL;
+    ebb_fit_result *result = status == EBB_OK ? ebb_calloc(env, 1, sizeof *result) : NULL;
     if (status == EBB_OK) status = result ? EBB_OK : EBB_NO_MEMORY;
     if (status == EBB_OK) {
         result->budget_bytes = budget_bytes;
@@ -263,8 +263,8 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
 void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
-    ebb_cfree(env, result->tried, result->max_tried, sizeof(*result->tried));
+    ebb_cfree(env, result->tried, result->max_tried, sizeof *result->tried);
     free_text(env, result->graph);
     free_text(env, result->backend);
-    ebb_cfree(env, result, 1, sizeof(*result));
+    ebb_cfree(env, result, 1, sizeof *result);
 }

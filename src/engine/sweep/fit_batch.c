@@ -168,7 +168,7 @@ ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim, 
     ebb_fit_batch_result *result = NULL;
     ebb_status status =
         ebb_fitter_open(&f, env, model, dim, dims, n_dims, options, budget_bytes, max_added);
-    if (status == EBB_OK && !(result = ebb_calloc(env, 1, sizeof(*result)))) status = EBB_NO_MEMORY;
+    if (status == EBB_OK && !(result = ebb_calloc(env, 1, sizeof *result))) status = EBB_NO_MEMORY;
     if (status == EBB_OK) {
         result->budget_bytes = budget_bytes;
         result->batch = batch;
@@ -185,5 +185,5 @@ ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim, 
 void ebb_fit_batch_result_destroy(ebb_env *env, ebb_fit_batch_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < EBB_COUNT(result->ways); i++) ebb_plan_destroy(result->ways[i].plan);
-    ebb_cfree(env, result, 1, sizeof(*result));
+    ebb_cfree(env, result, 1, sizeof *result);
 }

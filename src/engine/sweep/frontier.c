@@ -62,12 +62,12 @@ static ebb_status plan_all(ebb_sweep *s, const ebb_frontier_request *request, eb
 static ebb_status open_and_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
                                 const ebb_options *options, const ebb_frontier_request *request,
                                 ebb_frontier_result *result) {
-    ebb_sweep *s = ebb_calloc(env, 1, sizeof(*s));
+    ebb_sweep *s = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
     ebb_status status = ebb_sweep_open(s, env, facts, backend, options, request->max_added);
     if (status == EBB_OK) status = plan_all(s, request, result);
     ebb_sweep_close(s);
-    ebb_cfree(env, s, 1, sizeof(*s));
+    ebb_cfree(env, s, 1, sizeof *s);
     return status;
 }
 
@@ -103,7 +103,7 @@ ebb_status ebb_frontier(ebb_env *env, const ebb_model *model, const ebb_dim_bind
     ebb_backend *backend = NULL;
     ebb_compiled compiled = {0};
     const ebb_pgraph *facts;
-    ebb_frontier_result *result = ebb_calloc(env, 1, sizeof(*result));
+    ebb_frontier_result *result = ebb_calloc(env, 1, sizeof *result);
     if (!result) return EBB_NO_MEMORY;
     if (!model->planning) status = ebb_open_backend(env, options, &backend);
     if (status == EBB_OK)
@@ -121,5 +121,5 @@ ebb_status ebb_frontier(ebb_env *env, const ebb_model *model, const ebb_dim_bind
 void ebb_frontier_result_destroy(ebb_env *env, ebb_frontier_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < result->n_rows; i++) ebb_plan_destroy(result->rows[i].plan);
-    ebb_cfree(env, result, 1, sizeof(*result));
+    ebb_cfree(env, result, 1, sizeof *result);
 }

@@ -165,7 +165,7 @@ void ebb_sweep_list(ebb_sweep *s, const ebb_frontier_request *request, int64_t l
     for (uint32_t i = 0; i < n; i++)
         s->points[i].budget_bytes = request->budgets ? asked_bytes(s, &request->budgets[i])
                                                      : high - (less / parts * i + less % parts * i / parts);
-    qsort(s->points, n, sizeof(*s->points), larger_first);
+    qsort(s->points, n, sizeof *s->points, larger_first);
     s->n_points = 0;
     for (uint32_t i = 0; i < n; i++)
         if (s->n_points == 0 || s->points[i].budget_bytes < s->points[s->n_points - 1].budget_bytes)

@@ -219,7 +219,7 @@ ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding 
                         (long long)budget_bytes);
     ebb_status status = ebb_options_check_but_mode(env, options);
     if (status != EBB_OK) return status;
-    ebb_tune_result *result = ebb_calloc(env, 1, sizeof(*result));
+    ebb_tune_result *result = ebb_calloc(env, 1, sizeof *result);
     if (!result) return EBB_NO_MEMORY;
     result->budget_bytes = budget_bytes;
     result->num_worker = options->sublinear.num_worker;
@@ -243,5 +243,5 @@ ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding 
 }
 
 void ebb_tune_result_destroy(ebb_env *env, ebb_tune_result *result) {
-    ebb_cfree(env, result, 1, sizeof(*result));
+    ebb_cfree(env, result, 1, sizeof *result);
 }

@@ -14,7 +14,7 @@ static ebb_status ref_create(ebb_env *env, const ebb_backend_options *options, e
     if (options->n_threads < 1) {
         return ebb_fail(env, EBB_USAGE, "backend ref: n_threads is 0: give 1 or more");
     }
-    ebb_backend *backend = ebb_calloc(env, 1, sizeof(*backend));
+    ebb_backend *backend = ebb_calloc(env, 1, sizeof *backend);
     if (!backend) return EBB_NO_MEMORY;
     *backend = (ebb_backend){&ebb_backend_ref, env, options->n_threads};
     *out = backend;
@@ -22,7 +22,7 @@ static ebb_status ref_create(ebb_env *env, const ebb_backend_options *options, e
 }
 
 static void ref_destroy(ebb_backend *backend) {
-    if (backend) ebb_cfree(backend->env, backend, 1, sizeof(*backend));
+    if (backend) ebb_cfree(backend->env, backend, 1, sizeof *backend);
 }
 
 static ebb_status ref_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {

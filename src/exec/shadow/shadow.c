@@ -14,13 +14,13 @@ static const ebb_roofline shadow_roofline = {.flops_per_us = 2000, .bytes_per_us
 
 static ebb_status shadow_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     *out = NULL;
-    ebb_shadow *shadow = ebb_calloc(env, 1, sizeof(*shadow));
+    ebb_shadow *shadow = ebb_calloc(env, 1, sizeof *shadow);
     if (!shadow) return EBB_NO_MEMORY;
     shadow->base = (ebb_backend){&ebb_backend_shadow, env, options->n_threads};
     shadow->next_block = (uint64_t)BLOCK_ALIGNMENT;
     const ebb_status status = ebb_owners_init(&shadow->owners, env);
     if (status != EBB_OK) {
-        ebb_cfree(env, shadow, 1, sizeof(*shadow));
+        ebb_cfree(env, shadow, 1, sizeof *shadow);
         return status;
     }
     *out = &shadow->base;
@@ -33,7 +33,7 @@ static void shadow_destroy(ebb_backend *backend) {
     ebb_env *env = backend->env;
     ebb_owners_deinit(&shadow->owners);
     EBB_ARRAY_FREE(env, &shadow->roots);
-    ebb_cfree(env, shadow, 1, sizeof(*shadow));
+    ebb_cfree(env, shadow, 1, sizeof *shadow);
 }
 
 static ebb_status shadow_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {

@@ -76,7 +76,7 @@ static ebb_status find_cases(ways_to *w, ebb_id op, ebb_cut_proofs *out) {
     if (n_best == 0) return EBB_OK;
     out->cases = EBB_NEW(w->s->arena, ebb_cut_proofs, n_best);
     if (!out->cases) return EBB_NO_MEMORY;
-    memcpy(out->cases, w->steps, (n_best - 1) * sizeof(*out->cases));
+    memcpy(out->cases, w->steps, (n_best - 1) * sizeof *out->cases);
     out->cases[n_best - 1] = w->last[n_best - 1];
     out->n_cases = n_best;
     return EBB_OK;
@@ -143,7 +143,7 @@ static uint32_t find_candidates(ebb_cut_hunt *s, const ebb_cut_proofs *first, in
             ebb_cut_candidate c = {s->samples[i].op, large[k], 0, 0};
             if (weigh(s, first->at[0].price, &c) && c.scaled_ns >= at_least) out[n++] = c;
         }
-    if (n > 1) qsort(out, n, sizeof(*out), by_proof);
+    if (n > 1) qsort(out, n, sizeof *out, by_proof);
     return n;
 }
 

@@ -27,7 +27,7 @@ static void note_pieces(const ebb_cut_facts *f, const ebb_cut_proofs *proofs, ui
 /* The pieces that the proofs speak of, numbered in order; EBB_NONE for the others. */
 static void number_pieces(const ebb_cut_facts *f, const ebb_cut_proofs *proofs, uint32_t *number) {
     uint32_t n = 0;
-    memset(number, 0xFF, f->n_pieces * sizeof(*number));
+    memset(number, 0xFF, f->n_pieces * sizeof *number);
     note_pieces(f, proofs, number);
     for (uint32_t k = 0; k < proofs->n_cases; k++) note_pieces(f, &proofs->cases[k], number);
     for (uint32_t i = 0; i < f->n_pieces; i++)

@@ -95,7 +95,7 @@ static int64_t written_units(const ebb_cut *cut, const ebb_pop *op, ebb_pop_way 
 static void hold(ebb_cut *cut, uint32_t kept) {
     const ebb_cut_facts *f = cut->facts;
     const ebb_pop *op = &f->graph->ops[cut->op];
-    memset(cut->held, 0, f->n_pieces * sizeof(*cut->held));
+    memset(cut->held, 0, f->n_pieces * sizeof *cut->held);
     cut->held_units = written_units(cut, op, ebb_pop_under(op, EBB_NONE));
     for (uint32_t k = 0; k < op->n_alternatives; k++)
         cut->held_units = ebb_min_i64(cut->held_units, written_units(cut, op, ebb_pop_under(op, k)));
@@ -143,7 +143,7 @@ void ebb_cut_look_at(ebb_cut *cut, const ebb_cut_moment *moment) {
     tell_times(cut, moment);
     hold(cut, moment->kept);
     cut->need_units = cut->kept_units = 0;
-    memset(cut->read_by, 0xFF, f->n_pieces * sizeof(*cut->read_by));
+    memset(cut->read_by, 0xFF, f->n_pieces * sizeof *cut->read_by);
     for (ebb_id p = cut->next; p < f->graph->n_ops; p++)
         if (from_now_on(cut, p) && f->must[p])
             need(cut, f->reads + f->first_read[p], f->first_read[p + 1] - f->first_read[p], p);
@@ -207,8 +207,8 @@ static void leave_op(ebb_cut *cut, uint32_t node, const int64_t *scaled_ns) {
 
 void ebb_cut_lay(ebb_cut *cut, const int64_t *scaled_ns) {
     const ebb_cut_facts *f = cut->facts;
-    memset(cut->piece_node, 0xFF, f->n_pieces * sizeof(*cut->piece_node));
-    memset(cut->op_node, 0xFF, f->graph->n_ops * sizeof(*cut->op_node));
+    memset(cut->piece_node, 0xFF, f->n_pieces * sizeof *cut->piece_node);
+    memset(cut->op_node, 0xFF, f->graph->n_ops * sizeof *cut->op_node);
     cut->net.n_nodes = EBB_FLOW_FIRST;
     cut->net.n_arcs = 0;
     for (uint32_t i = 0; i < f->n_pieces; i++)

@@ -19,10 +19,10 @@ bool ebb_flow_reserve(ebb_flow_net *net, ebb_arena *arena, uint32_t max_nodes, u
 }
 
 void ebb_flow_join(ebb_flow_net *net) {
-    memset(net->first, 0, ((size_t)net->n_nodes + 1) * sizeof(*net->first));
+    memset(net->first, 0, ((size_t)net->n_nodes + 1) * sizeof *net->first);
     for (uint32_t a = 0; a < net->n_arcs; a++) net->first[net->from[a] + 1]++, net->first[net->to[a] + 1]++;
     for (uint32_t v = 0; v < net->n_nodes; v++) net->first[v + 1] += net->first[v];
-    memcpy(net->next, net->first, net->n_nodes * sizeof(*net->next));
+    memcpy(net->next, net->first, net->n_nodes * sizeof *net->next);
     for (uint32_t a = 0; a < net->n_arcs; a++) {
         net->half[net->next[net->from[a]]++] = 2 * a;
         net->half[net->next[net->to[a]]++] = 2 * a + 1;
@@ -42,7 +42,7 @@ static inline uint32_t tail(const ebb_flow_net *net, uint32_t half) {
 
 /* Levels from the source, as far as the sink's; false when it is not reached. */
 static bool find_levels(ebb_flow_net *net) {
-    memset(net->level, 0xFF, net->n_nodes * sizeof(*net->level));
+    memset(net->level, 0xFF, net->n_nodes * sizeof *net->level);
     uint32_t n = 0, end = EBB_NONE;
     net->level[EBB_FLOW_SOURCE] = 0;
     net->queue[n++] = EBB_FLOW_SOURCE;
@@ -76,7 +76,7 @@ static uint32_t push(ebb_flow_net *net, uint32_t n_path) {
 
 /* Until no path of the level graph is left; false when the work is used up. */
 static bool block(ebb_flow_net *net, int64_t work_limit) {
-    memcpy(net->next, net->first, net->n_nodes * sizeof(*net->next));
+    memcpy(net->next, net->first, net->n_nodes * sizeof *net->next);
     uint32_t n_path = 0, v = EBB_FLOW_SOURCE;
     for (;;) {
         if (v == EBB_FLOW_SINK) {
@@ -103,7 +103,7 @@ static bool block(ebb_flow_net *net, int64_t work_limit) {
 }
 
 bool ebb_flow_max(ebb_flow_net *net, int64_t work_limit) {
-    memset(net->flow, 0, net->n_arcs * sizeof(*net->flow));
+    memset(net->flow, 0, net->n_arcs * sizeof *net->flow);
     while (find_levels(net))
         if (!block(net, work_limit)) return false;
     return true;

@@ -113,7 +113,7 @@ static int by_excess(const void *a, const void *b) {
 }
 
 static void sort_candidates(candidate *at, uint32_t n) {
-    if (n > 1) qsort(at, n, sizeof(*at), by_excess);
+    if (n > 1) qsort(at, n, sizeof *at, by_excess);
 }
 
 static void take_samples(search *s) {
@@ -188,13 +188,13 @@ ebb_status ebb_cut_keep_proof(search *s, const ebb_cut_moment *moment, const bes
         ebb_id reader = from == EBB_FLOW_SOURCE ? s->cut.read_by[piece] : s->cut.node_op[from];
         entries[out->n_entries++] = (ebb_cut_flow_entry){reader, piece, net->flow[a]};
     }
-    if (out->n_entries > 1) qsort(entries, out->n_entries, sizeof(*entries), by_reader);
+    if (out->n_entries > 1) qsort(entries, out->n_entries, sizeof *entries, by_reader);
     return EBB_OK;
 }
 
 void ebb_cut_start(search *s, int64_t scale) {
     uint32_t n_ops = s->facts->graph->n_ops;
-    memset(s->used, 0, n_ops * sizeof(*s->used));
+    memset(s->used, 0, n_ops * sizeof *s->used);
     for (ebb_id i = 0; i < n_ops; i++) s->scaled_ns[i] = s->facts->least_ns[i] * scale;
 }
 

@@ -20,8 +20,8 @@ static bool find_turn(finder *f) {
     f->last_forward = EBB_NEW(f->arena, uint32_t, space->n_values);
     f->read_back = EBB_NEW(f->arena, bool, space->n_values);
     if (!c->block_of || !c->home || !c->turning || !f->last_forward || !f->read_back) return false;
-    memset(f->last_forward, 0, space->n_values * sizeof(*f->last_forward));
-    memset(f->read_back, 0, space->n_values * sizeof(*f->read_back));
+    memset(f->last_forward, 0, space->n_values * sizeof *f->last_forward);
+    memset(f->read_back, 0, space->n_values * sizeof *f->read_back);
     for (uint32_t p = 0; p < space->n_ops; p++) {
         const ebb_pop *op = &space->graph->ops[p];
         for (uint32_t k = 0; k < op->n_in; k++) {

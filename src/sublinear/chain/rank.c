@@ -28,7 +28,7 @@ static void rank_by_worth(const ebb_chain_meter *m, ebb_chain_kind kind, const e
         double time_ns = (double)space->ways[op->first_way].time_ns + 1;
         m->list[k] = (ebb_chain_ranked){order[k], (double)g->bytes * (g->end - g->begin) / time_ns};
     }
-    if (block->n_values > 0) qsort(m->list, block->n_values, sizeof(*m->list), by_worth);
+    if (block->n_values > 0) qsort(m->list, block->n_values, sizeof *m->list, by_worth);
     for (uint32_t k = 0; k < block->n_values; k++) {
         order[k] = m->list[k].value;
         if (kind == EBB_CHAIN_KEPT) m->chain->gain[order[k]] = m->list[k].worth / (double)space->n_ops;
@@ -91,7 +91,7 @@ static bool rank_step(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t step, ui
         ebb_id *own = &c->order[kind][c->blocks[b].first_value];
         ebb_id chosen = own[choice[b]];
         if (kind == EBB_CHAIN_KEPT) c->gain[chosen] = most[b];
-        memmove(&own[step + 1], &own[step], (choice[b] - step) * sizeof(*own));
+        memmove(&own[step + 1], &own[step], (choice[b] - step) * sizeof *own);
         own[step] = chosen;
         last[b] = best[b];
     }
@@ -149,7 +149,7 @@ int64_t ebb_chain_stay(ebb_chain_meter *m, int64_t most_bytes) {
             ebb_id v = c->order[EBB_CHAIN_KEPT][c->blocks[b].first_value + k];
             m->list[n++] = (ebb_chain_ranked){v, -c->gain[v]}; /* the least gain first */
         }
-    if (n > 0) qsort(m->list, n, sizeof(*m->list), by_worth);
+    if (n > 0) qsort(m->list, n, sizeof *m->list, by_worth);
     int64_t sum = 0;
     for (uint32_t k = 0; k < n; k++) {
         int64_t bytes = c->space->values[m->list[k].value].bytes;

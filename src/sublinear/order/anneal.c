@@ -33,7 +33,7 @@ static bool goes_on(const ebb_order_lane *l) {
 /* The order is the best so far. False: it will do. */
 static bool note_best(ebb_order_lane *l) {
     l->best_peak = ebb_order_lane_peak(l);
-    memcpy(l->best_order, l->o.order, l->o.facts->n_ops * sizeof(*l->o.order));
+    memcpy(l->best_order, l->o.order, l->o.facts->n_ops * sizeof *l->o.order);
     if (l->best_peak <= l->request->target_bytes) return false;
     aim(l);
     return true;

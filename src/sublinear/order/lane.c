@@ -106,7 +106,7 @@ void ebb_order_lane_move(ebb_order_lane *l, uint32_t from, uint32_t to) {
 
 static void load(ebb_order_lane *l) {
     uint32_t n = l->o.facts->n_ops;
-    memset(l->use, 0, n * sizeof(*l->use));
+    memset(l->use, 0, n * sizeof *l->use);
     l->overflow = 0;
     for (uint32_t p = 0; p < n; p++) l->o.position[l->o.order[p]] = p;
     l->n_changed = 0;

@@ -43,7 +43,7 @@ ebb_status ebb_alike_find(ebb_arena *arena, const ebb_space *space, const uint32
     *out = (ebb_alike){.ops = ops, .first = first, .count = count, .genes = genes};
     if (!list || !ops || !first || !count || !genes) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) list[i] = (keyed){key_of(space, i), i};
-    if (n > 0) qsort(list, n, sizeof(*list), by_key);
+    if (n > 0) qsort(list, n, sizeof *list, by_key);
     for (uint32_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && list[end].key == list[i].key; end++) ops[end] = list[end].op;
         for (uint32_t k = i; k < end; k++) {

@@ -19,7 +19,7 @@ bool ebb_ids_reserve(ebb_ids_pool *pool, ebb_ids *list, uint32_t n) {
     else
         block = EBB_NEW(pool->arena, uint32_t, (size_t)1 << k);
     if (!block) return !(pool->failed = true);
-    if (list->n > 0) memcpy(block, list->at, list->n * sizeof(*block));
+    if (list->n > 0) memcpy(block, list->at, list->n * sizeof *block);
     if (list->cap > 0) {
         uint32_t old = class_of(list->cap);
         memcpy(list->at, &pool->free[old], sizeof(void *));
@@ -35,7 +35,7 @@ void ebb_ids_insert(ebb_ids_pool *pool, ebb_ids *list, uint32_t id) {
     while (k > 0 && list->at[k - 1] > id) k--;
     if (k > 0 && list->at[k - 1] == id) return;
     if (!ebb_ids_reserve(pool, list, list->n + 1)) return;
-    memmove(list->at + k + 1, list->at + k, (list->n - k) * sizeof(*list->at));
+    memmove(list->at + k + 1, list->at + k, (list->n - k) * sizeof *list->at);
     list->at[k] = id;
     list->n++;
 }
@@ -43,7 +43,7 @@ void ebb_ids_insert(ebb_ids_pool *pool, ebb_ids *list, uint32_t id) {
 void ebb_ids_erase(ebb_ids *list, uint32_t id) {
     for (uint32_t k = list->n; k-- > 0 && list->at[k] >= id;) {
         if (list->at[k] != id) continue;
-        memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof(*list->at));
+        memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof *list->at);
         list->n--;
         return;
     }
@@ -52,6 +52,6 @@ void ebb_ids_erase(ebb_ids *list, uint32_t id) {
 void ebb_ids_assign(ebb_ids_pool *pool, ebb_ids *list, const uint32_t *from, uint32_t n) {
     list->n = 0;
     if (!ebb_ids_reserve(pool, list, n)) return;
-    if (n > 0) memcpy(list->at, from, n * sizeof(*from));
+    if (n > 0) memcpy(list->at, from, n * sizeof *from);
     list->n = n;
 }

@@ -42,7 +42,7 @@ void ebb_rescorer_mark(ebb_rescorer *r) {
     if (r->queue_first < r->queue_last) (void)ebb_rescorer_time(r);
     if (r->broken || r->pool.failed) return;
     if (r->n_dirty_roots + r->n_dead + r->n_sweeps > 0) ebb_rescore_bytes(r);
-    memcpy(j->blocks, r->blocks, (r->space->n_ops / EBB_BLOCK + 1) * sizeof(*j->blocks));
+    memcpy(j->blocks, r->blocks, (r->space->n_ops / EBB_BLOCK + 1) * sizeof *j->blocks);
     j->sums = r->sums;
     j->on = true;
 }
@@ -136,6 +136,6 @@ void ebb_rescorer_back(ebb_rescorer *r, const uint8_t *genes) {
     forget_marks(r);
     while (j->n > 0) put_back(r, &j->notes[--j->n]);
     j->freed = false;
-    memcpy(r->blocks, j->blocks, (r->space->n_ops / EBB_BLOCK + 1) * sizeof(*j->blocks));
+    memcpy(r->blocks, j->blocks, (r->space->n_ops / EBB_BLOCK + 1) * sizeof *j->blocks);
     r->sums = j->sums;
 }

@@ -4,7 +4,7 @@
 
 ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out) {
     *out = NULL;
-    ebb_scorer *s = ebb_calloc(env, 1, sizeof(*s));
+    ebb_scorer *s = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
     s->env = env;
     s->space = space;
@@ -35,7 +35,7 @@ void ebb_scorer_destroy(ebb_scorer *scorer) {
     if (!scorer) return;
     ebb_env *env = scorer->env;
     ebb_arena_deinit(&scorer->arena);
-    ebb_cfree(env, scorer, 1, sizeof(*scorer));
+    ebb_cfree(env, scorer, 1, sizeof *scorer);
 }
 
 uint32_t ebb_space_way_of(const ebb_space *space, const uint8_t *genes, ebb_id op) {

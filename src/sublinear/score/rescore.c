@@ -45,14 +45,14 @@ static bool grow(ebb_rescorer *r) {
     uint32_t **tables[] = {&r->free_lives, &r->dirty_roots, &r->dead,      &r->life_mark,
                            &r->life_made,  &r->life_step,   &r->life_taken};
     if (n > INT32_MAX / 2 || !lives || !life_pos) return false;
-    memset(lives, 0, n * sizeof(*lives));
-    if (r->max_lives > 0) memcpy(lives, r->lives, r->max_lives * sizeof(*lives));
-    if (r->max_lives > 0) memcpy(life_pos, r->life_pos, r->max_lives * sizeof(*life_pos));
+    memset(lives, 0, n * sizeof *lives);
+    if (r->max_lives > 0) memcpy(lives, r->lives, r->max_lives * sizeof *lives);
+    if (r->max_lives > 0) memcpy(life_pos, r->life_pos, r->max_lives * sizeof *life_pos);
     for (size_t k = 0; k < EBB_COUNT(tables); k++) {
         uint32_t *table = EBB_NEW(a, uint32_t, n);
         if (!table) return false;
-        memset(table, 0, n * sizeof(*table));
-        if (r->max_lives > 0) memcpy(table, *tables[k], r->max_lives * sizeof(*table));
+        memset(table, 0, n * sizeof *table);
+        if (r->max_lives > 0) memcpy(table, *tables[k], r->max_lives * sizeof *table);
         *tables[k] = table;
     }
     r->lives = lives;
@@ -72,7 +72,7 @@ void ebb_rescore_delist(ebb_rescorer *r, uint32_t id) {
     ebb_ids *list = &r->lives_of[r->lives[id].value];
     uint32_t k = 0;
     while (list->at[k] != id) k++;
-    memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof(*list->at));
+    memmove(list->at + k, list->at + k + 1, (list->n - k - 1) * sizeof *list->at);
     list->n--;
 }
 
@@ -99,7 +99,7 @@ uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos) {
 
 static void find_replaced(ebb_rescorer *r) {
     const ebb_space *space = r->space;
-    memset(r->replaced, 0xFF, space->n_values * sizeof(*r->replaced));
+    memset(r->replaced, 0xFF, space->n_values * sizeof *r->replaced);
     for (uint32_t i = 0; i < space->n_ops; i++)
         for (uint32_t k = 0; k < space->ops[i].n_updates; k++) {
             uint32_t first = space->ways[space->ops[i].first_way].first_in;
@@ -142,18 +142,18 @@ static bool reserve(ebb_rescorer *r) {
               r->value_life && r->value_mark && r->stack && r->journal.notes && r->journal.rounds &&
               r->journal.blocks && grow(r);
     if (!ok) return false;
-    memset(r->rounds, 0, s->n_ops * sizeof(*r->rounds));
-    memset(r->journal.rounds, 0, s->n_ops * sizeof(*r->journal.rounds));
-    memset(r->asks, 0, s->n_values * sizeof(*r->asks));
-    memset(r->lives_of, 0, s->n_values * sizeof(*r->lives_of));
-    memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
-    memset(r->to_sweep, 0, s->n_ops * sizeof(*r->to_sweep));
-    memset(r->value_mark, 0, s->n_values * sizeof(*r->value_mark));
+    memset(r->rounds, 0, s->n_ops * sizeof *r->rounds);
+    memset(r->journal.rounds, 0, s->n_ops * sizeof *r->journal.rounds);
+    memset(r->asks, 0, s->n_values * sizeof *r->asks);
+    memset(r->lives_of, 0, s->n_values * sizeof *r->lives_of);
+    memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof *r->queue);
+    memset(r->to_sweep, 0, s->n_ops * sizeof *r->to_sweep);
+    memset(r->value_mark, 0, s->n_values * sizeof *r->value_mark);
     return true;
 }
 
 static void forget_epochs(ebb_rescorer *r) {
-    memset(r->value_epoch, 0, r->space->n_values * sizeof(*r->value_epoch));
+    memset(r->value_epoch, 0, r->space->n_values * sizeof *r->value_epoch);
     for (uint32_t k = 0; k < r->space->n_givens; k++) {
         r->value_epoch[r->space->givens[k]] = EBB_EVERY_EPOCH;
         r->value_life[r->space->givens[k]] = k;
@@ -162,7 +162,7 @@ static void forget_epochs(ebb_rescorer *r) {
 
 ebb_status ebb_rescorer_create(ebb_env *env, const ebb_space *space, ebb_rescorer **out) {
     *out = NULL;
-    ebb_rescorer *r = ebb_calloc(env, 1, sizeof(*r));
+    ebb_rescorer *r = ebb_calloc(env, 1, sizeof *r);
     if (!r) return EBB_NO_MEMORY;
     r->env = env;
     r->space = space;
@@ -185,7 +185,7 @@ void ebb_rescorer_destroy(ebb_rescorer *rescorer) {
     if (!rescorer) return;
     ebb_env *env = rescorer->env;
     ebb_arena_deinit(&rescorer->arena);
-    ebb_cfree(env, rescorer, 1, sizeof(*rescorer));
+    ebb_cfree(env, rescorer, 1, sizeof *rescorer);
 }
 
 /* ---- scoring ---------------------------------------------------------------------------------------- */
@@ -193,9 +193,9 @@ void ebb_rescorer_destroy(ebb_rescorer *rescorer) {
 static void next_epoch(ebb_rescorer *r) {
     if (++r->epoch < UINT32_MAX / 4) return;
     forget_epochs(r);
-    memset(r->value_mark, 0, r->space->n_values * sizeof(*r->value_mark));
-    memset(r->life_mark, 0, r->max_lives * sizeof(*r->life_mark));
-    memset(r->life_made, 0, r->max_lives * sizeof(*r->life_made));
+    memset(r->value_mark, 0, r->space->n_values * sizeof *r->value_mark);
+    memset(r->life_mark, 0, r->max_lives * sizeof *r->life_mark);
+    memset(r->life_made, 0, r->max_lives * sizeof *r->life_made);
     r->epoch = 1;
 }
 
@@ -228,7 +228,7 @@ static void start_over(ebb_rescorer *r) {
         r->inner[i] = INT64_MIN / 2;
     }
     for (uint32_t b = 0; b <= s->n_ops / EBB_BLOCK; b++) r->blocks[b] = (ebb_block){.dirty = true};
-    memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
+    memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof *r->queue);
     r->journal.on = false;
     r->n_lives = r->n_free_lives = r->n_dirty_roots = r->n_dead = r->n_sweeps = 0;
     r->sums.time_ns = r->sums.n_steps = r->sums.n_reads = r->sums.n_invalid = 0;

@@ -246,7 +246,7 @@ static void settle_made(ebb_rescorer *r, const ebb_round *round, int32_t p) {
 }
 
 static bool same(const ebb_ids *a, const ebb_ids *b) {
-    return a->n == b->n && (a->n == 0 || memcmp(a->at, b->at, a->n * sizeof(*a->at)) == 0);
+    return a->n == b->n && (a->n == 0 || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
 }
 
 void ebb_rescore_round(ebb_rescorer *r, uint32_t position) {

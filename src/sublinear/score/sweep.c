@@ -114,7 +114,7 @@ static int64_t place_givens(ebb_scorer *s) {
 
 void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, bool within, ebb_score *score) {
     const ebb_space *space = s->space;
-    memset(s->dying, 0, ((size_t)s->n_steps + 1) * sizeof(*s->dying));
+    memset(s->dying, 0, ((size_t)s->n_steps + 1) * sizeof *s->dying);
     int64_t live = place_givens(s);
     score->peak_bytes = s->n_steps == 0 ? live : 0;
     at_step at = {.lies = s->lies, .reads = s->reads, .first = space->n_givens};

@@ -41,7 +41,7 @@ static int by_fitness(const void *a, const void *b) {
 }
 
 static void survive(population *p) {
-    if (p->lists.n > 1) qsort(p->lists.at, p->lists.n, sizeof(*p->lists.at), by_fitness);
+    if (p->lists.n > 1) qsort(p->lists.at, p->lists.n, sizeof *p->lists.at, by_fitness);
     while (p->lists.n > p->pool) {
         cut_list *last = &p->lists.at[--p->lists.n];
         ebb_cfree(p->env, last->at, last->n + 1, sizeof(uint32_t));
@@ -96,12 +96,12 @@ static uint32_t mutate(population *p, uint32_t *cuts, uint32_t n) {
     uint32_t at = n ? ebb_rng_below(&p->rng, n) : 0;
     uint32_t low = at > 0 ? cuts[at - 1] + 1 : 0, high = n ? cuts[at] : n_ops;
     if (kind == 0 && low < high) { /* insert before */
-        memmove(&cuts[at + 1], &cuts[at], (n - at) * sizeof(*cuts));
+        memmove(&cuts[at + 1], &cuts[at], (n - at) * sizeof *cuts);
         cuts[at] = low + ebb_rng_below(&p->rng, high - low);
         return n + 1;
     }
     if (kind == 1 && n > 0) { /* delete */
-        memmove(&cuts[at], &cuts[at + 1], (n - at - 1) * sizeof(*cuts));
+        memmove(&cuts[at], &cuts[at + 1], (n - at - 1) * sizeof *cuts);
         return n - 1;
     }
     if (kind == 2 && n > 0) { /* move between its neighbours */
@@ -129,7 +129,7 @@ static ebb_status evolve(population *p, uint32_t *room) {
         size_t n = p->lists.n;
         for (size_t k = 0; k < n && p->go_on; k++) {
             cut_list *list = &p->lists.at[k];
-            memcpy(room, list->at, list->n * sizeof(*room));
+            memcpy(room, list->at, list->n * sizeof *room);
             uint32_t m = mutate(p, room, list->n);
             if (m < p->search->space->n_ops) m = mutate(p, room, m);
             ebb_status status = add(p, room, m);

@@ -30,7 +30,7 @@ static const ebb_space_way *way_of(const ebb_trimmer *t, ebb_id op) {
 }
 
 static void count_runs(ebb_trimmer *t, const ebb_id *steps, uint32_t n) {
-    memset(t->n_runs, 0, t->space->n_ops * sizeof(*t->n_runs));
+    memset(t->n_runs, 0, t->space->n_ops * sizeof *t->n_runs);
     for (uint32_t i = 0; i < n; i++) t->n_runs[steps[i]]++;
 }
 
@@ -51,7 +51,7 @@ static uint32_t sweep_unread(ebb_trimmer *t, ebb_id *steps, uint32_t n) {
         for (uint32_t k = 0; k < way->n_in; k++) t->needed[space->ins[way->first_in + k]] = true;
         steps[--to] = steps[i];
     }
-    memmove(steps, steps + to, (n - to) * sizeof(*steps));
+    memmove(steps, steps + to, (n - to) * sizeof *steps);
     return n - to;
 }
 
@@ -65,13 +65,13 @@ static int compare_runs(const void *a, const void *b) {
 
 static uint32_t list_runs(ebb_trimmer *t, const ebb_trimmed *now) {
     uint32_t n = 0;
-    memset(t->n_runs, 0, t->space->n_ops * sizeof(*t->n_runs));
+    memset(t->n_runs, 0, t->space->n_ops * sizeof *t->n_runs);
     for (uint32_t i = 0; i < now->n_steps; i++) {
         ebb_id op = now->steps[i];
         uint32_t k = t->n_runs[op]++;
         if (k > 0) t->runs[n++] = (run){op, k, way_of(t, op)->time_ns};
     }
-    qsort(t->runs, n, sizeof(*t->runs), compare_runs);
+    qsort(t->runs, n, sizeof *t->runs, compare_runs);
     return n;
 }
 
@@ -94,7 +94,7 @@ static bool run_pass(ebb_trimmer *t, ebb_trimmed *now) {
         ebb_score score = ebb_score_steps(t->scorer, t->genes, t->try, n, t->limit_bytes);
         if (!score.valid || score.peak_bytes > t->limit_bytes || score.time_ns > now->score.time_ns)
             continue;
-        memcpy(now->steps, t->try, n * sizeof(*t->try));
+        memcpy(now->steps, t->try, n * sizeof *t->try);
         now->n_steps = n;
         now->score = score;
         gained = true;

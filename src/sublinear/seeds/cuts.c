@@ -71,7 +71,7 @@ static int by_worth(const void *a, const void *b) {
 
 uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
     ebb_env *env = space->arena.env;
-    ranked *list = ebb_calloc(env, space->n_genes, sizeof(*list));
+    ranked *list = ebb_calloc(env, space->n_genes, sizeof *list);
     if (!list) return EBB_NONE;
     uint32_t n = 0;
     for (uint32_t v = 0; v < space->n_values; v++) {
@@ -81,9 +81,9 @@ uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
         int64_t time = space->ways[space->ops[space->values[v].producer].first_way].time_ns;
         list[n++] = (ranked){gene, (double)g->bytes * (g->end - g->begin) / (double)(time + 1)};
     }
-    qsort(list, n, sizeof(*list), by_worth);
+    qsort(list, n, sizeof *list, by_worth);
     for (uint32_t k = 0; k < n; k++) order[k] = list[k].gene;
-    ebb_cfree(env, list, space->n_genes, sizeof(*list));
+    ebb_cfree(env, list, space->n_genes, sizeof *list);
     return n;
 }
 

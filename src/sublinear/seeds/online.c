@@ -226,9 +226,9 @@ static void run_op(walk *w, uint32_t position) {
 static bool walk_all(walk *w, int64_t limit_bytes, uint8_t tail_state) {
     const ebb_space *space = w->space;
     memcpy(w->genes, space->base_genes, space->n_genes);
-    memset(w->gap, 0, space->n_values * sizeof(*w->gap));
-    memset(w->here, 0, space->n_values * sizeof(*w->here));
-    memset(w->locked, 0, space->n_values * sizeof(*w->locked));
+    memset(w->gap, 0, space->n_values * sizeof *w->gap);
+    memset(w->here, 0, space->n_values * sizeof *w->here);
+    memset(w->locked, 0, space->n_values * sizeof *w->locked);
     w->n_resident = w->n_extras = 0;
     w->clock_ns = 0;
     w->away_bytes = 0;
@@ -248,7 +248,7 @@ static int64_t *live_by_position(ebb_search *s, ebb_arena *arena, int64_t *peak_
     const uint32_t *positions = ebb_scorer_positions(s->scorers[0]);
     int64_t *live = EBB_NEW(arena, int64_t, s->space->n_ops);
     if (!live) return NULL;
-    memset(live, 0, s->space->n_ops * sizeof(*live));
+    memset(live, 0, s->space->n_ops * sizeof *live);
     for (uint32_t k = 0; base.valid && k < base.n_steps; k++)
         live[positions[k]] = ebb_max_i64(live[positions[k]], ebb_scorer_live(s->scorers[0])[k]);
     *peak_bytes = base.valid ? base.peak_bytes : 0;

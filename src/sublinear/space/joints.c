@@ -14,8 +14,8 @@ const uint32_t *ebb_space_joints(ebb_arena *arena, const ebb_space *space, uint3
     *n_joints = 0;
     if (!last || !ends || !joints) return NULL;
     /* 0: nobody, for the first op reads nothing that is made. */
-    memset(last, 0, graph->n_values * sizeof(*last));
-    memset(ends, 0, (n + 1) * sizeof(*ends));
+    memset(last, 0, graph->n_values * sizeof *last);
+    memset(ends, 0, (n + 1) * sizeof *ends);
     for (uint32_t p = 0; p < n; p++)
         for (uint32_t k = 0; graph->ops[p].phase == EBB_FORWARD && k < graph->ops[p].n_in; k++)
             last[graph->ops[p].in[k]] = p;

@@ -194,7 +194,7 @@ ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t align
     const totals n = count_all(graph);
     ebb_status status = check_sums(env, graph, alignment, &n);
     if (status != EBB_OK) return status;
-    ebb_space *s = ebb_calloc(env, 1, sizeof(*s));
+    ebb_space *s = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
     ebb_arena_init(&s->arena, env);
     s->graph = graph;
@@ -218,5 +218,5 @@ void ebb_space_destroy(ebb_space *space) {
     if (!space) return;
     ebb_env *env = space->arena.env;
     ebb_arena_deinit(&space->arena);
-    ebb_cfree(env, space, 1, sizeof(*space));
+    ebb_cfree(env, space, 1, sizeof *space);
 }
