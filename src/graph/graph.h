@@ -284,11 +284,12 @@ EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_gr
 /* Make updates read gradients of 16 bits; relu's gradient a bit an element of y, which is not kept then. */
 EBB_CHECKED ebb_status ebb_narrow_updates(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
-/* Make one op of a loss and its logits' gradient (not by phase), of layer norm's gradients (bias: and a
- * bias's, by whose partial sums a peak may grow; else none does), of attention and its operand's bias. */
+/* Make one op of a loss and its logits' gradient (not by phase), of layer norm's gradients, of attention
+ * and its operand's bias; bias: and of a bias's gradient with what it sums, by whose partial sums a peak
+ * may grow; else none does. */
 EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
-EBB_CHECKED ebb_status ebb_join_qkv(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+EBB_CHECKED ebb_status ebb_join_qkv(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
 
 /* Fuses chains of pointwise ops where no schedule's peak can grow. Last, for a backend with its kernel. */
 EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);

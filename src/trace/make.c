@@ -33,7 +33,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
     if (fuse && !o->phased) PASS(ebb_join_loss(trace->env, graph, &made))
     if (fuse) PASS(ebb_join_norms(trace->env, graph, o->opt_level >= 3, &made))
-    if (fuse) PASS(ebb_join_qkv(trace->env, graph, &made))
+    if (fuse) PASS(ebb_join_qkv(trace->env, graph, o->opt_level >= 3, &made))
     if (fuse && o->opt_level >= 3 && ebb_backend_fuses(trace->backend))
         PASS(ebb_fuse_pointwise(trace->env, graph, &made))
 #undef PASS

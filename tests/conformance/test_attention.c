@@ -11,7 +11,7 @@
 #include "cuda/single.h"
 #include "support/count.h"
 
-enum { Y, LSE, DQKV, N_OUT };
+enum { Y, LSE, DQKV, AGAIN, DB, N_OUT }; /* AGAIN: dqkv, by the op that makes db, too */
 
 typedef struct drawn {
     uint64_t seed;
@@ -22,7 +22,7 @@ typedef struct drawn {
 } drawn;
 
 static int64_t result_count(const drawn *d, uint32_t o) {
-    return d->n * d->t * (o == Y ? d->c : o == LSE ? d->heads : 3 * d->c);
+    return (o == DB ? 1 : d->n * d->t) * (o == Y ? d->c : o == LSE ? d->heads : 3 * d->c);
 }
 
 static float *numbers(int64_t n) {
@@ -97,6 +97,11 @@ static void run_both(const test_bench *b, const drawn *d) {
            (test_single){.in = {d->x, d->b}, .out = {j[Y], j[LSE]}});
     launch(b, &ebb_op_attention_bias_grad, grad_b, d->attrs,
            (test_single){.in = {d->x, a[Y], a[LSE], d->dy, d->b}, .out = {j[DQKV]}});
+    launch(b, &ebb_op_attention_bias_backward, grad_b, d->attrs,
+           (test_single){.in = {d->x, a[Y], a[LSE], d->dy, d->b}, .out = {j[AGAIN], j[DB]}});
+    *strchr(rows, ' ') = '\0';
+    launch(b, &ebb_op_bias_grad, rows, "", (test_single){.in = {a[DQKV]}, .out = {a[DB]}});
+    memcpy(a[AGAIN], a[DQKV], (size_t)result_count(d, DQKV) * sizeof *a[DQKV]);
 }
 
 static void check(const char *backend, uint32_t threads, uint64_t first, uint32_t n) {

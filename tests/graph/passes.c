@@ -133,7 +133,9 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
     } else if (strcmp(pass, "norm-bias") == 0) {
         status = ebb_join_norms(env, *graph, true, &next);
     } else if (strcmp(pass, "qkv") == 0) {
-        status = ebb_join_qkv(env, *graph, &next);
+        status = ebb_join_qkv(env, *graph, false, &next);
+    } else if (strcmp(pass, "qkv-bias") == 0) {
+        status = ebb_join_qkv(env, *graph, true, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {
         status = mark(env, pass + 5, *graph, &next);
     } else if (strncmp(pass, "adamw", 5) == 0) {

@@ -22,7 +22,7 @@ const char *graph_difference(const ebb_graph *a, const ebb_graph *b);
  * "bf16", "f16", "fuse", "grad", "grad-scaled" (1024), "recast", "scale", "scale-clip" (norm 0.5), "sgd",
  * "sgd-phased" (lr only), "momentum", "momentum-phased" (momentum 0.9, decay 0.0001), "nesterov",
  * "accumulate" (2 parts), "clip", "algebra", "simplify", "narrow", "bits", "loss", "norm", "norm-bias",
- * "qkv", "pointwise", "mark=NAME,NAME". Aborts the test on an unknown name.
+ * "qkv", "qkv-bias", "pointwise", "mark=NAME,NAME". Aborts the test on an unknown name.
  */
 ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph);
 

@@ -31,7 +31,7 @@ static void give(void *ctx, void *at, size_t bytes, size_t alignment) {
 static ebb_status work(ebb_env *env) {
     static const char *const passes[] = {"lower-train", "algebra",   "fuse",     "mark=*2",  "grad",
                                          "clip",        "adamw",     "simplify", "narrow",   "bits",
-                                         "loss",        "norm-bias", "qkv",      "pointwise"};
+                                         "loss",        "norm-bias", "qkv-bias", "pointwise"};
     ebb_graph *graph = NULL, *again = NULL;
     random_graph_options options = {.n_nodes = 20};
     ebb_status status = random_graph(env, 7, &options, &graph);

@@ -125,7 +125,7 @@ static void see_file(seen_ops *seen, const char *path, const char *optimizer, bo
                                   "bits",
                                   "loss",
                                   scaled ? "norm" : "norm-bias",
-                                  "qkv",
+                                  scaled ? "qkv" : "qkv-bias",
                                   "pointwise"};
     for (size_t k = 0; k < EBB_COUNT(passes); k++) {
         cr_assert_eq(graph_pass(env, passes[k], &graph), EBB_OK, "%s: %s", path, ebb_env_error(env));
@@ -142,6 +142,7 @@ Test(ops_rules, every_op_has_a_gradient_with_a_row_or_is_made_by_a_pass) {
     see_file(&seen, EBB_MODELS_DIR "/resnet50.ebb", "sgd", true);
     see_file(&seen, EBB_MODELS_DIR "/mobilenet_v2.ebb", "momentum", false);
     see_file(&seen, EBB_MODELS_DIR "/gpt2_small.ebb", "adamw", false);
+    see_file(&seen, EBB_GOLDEN_DIR "/qkv.ebb", "sgd", true);
     see_file(&seen, EBB_GOLDEN_DIR "/bits.ebb", "sgd", false);
     see_file(&seen, EBB_GOLDEN_DIR "/bits_add.ebb", "sgd", false);
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {

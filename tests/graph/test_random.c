@@ -43,7 +43,7 @@ Test(random, graphs_stay_valid_and_print_back_through_every_pipeline) {
         {"simplify", "lower-train", "simplify", "grad", "nesterov", "simplify"},
         {"lower-eval", "simplify"},
         {"lower-train", "bf16", "fuse", "grad", "adamw", "simplify", "narrow", "bits", "loss", "norm-bias",
-         "qkv", "pointwise"},
+         "qkv-bias", "pointwise"},
         {"lower-train", "fuse", "grad", "adamw", "simplify", "bits", "loss", "norm-bias", "qkv",
          "pointwise"},
         {"lower-train", "grad", "momentum-phased", "simplify", "norm"},

@@ -9,7 +9,7 @@ static inline ebb_status test_join_all(ebb_env *env, const ebb_graph *graph, ebb
     ebb_graph *loss = NULL, *norms = NULL;
     ebb_status status = ebb_join_loss(env, graph, &loss);
     if (!status) status = ebb_join_norms(env, loss, false, &norms);
-    if (!status) status = ebb_join_qkv(env, norms, out);
+    if (!status) status = ebb_join_qkv(env, norms, false, out);
     ebb_graph_destroy(loss);
     ebb_graph_destroy(norms);
     return status;

@@ -46,7 +46,7 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     if (fuse) PASS("bits", ebb_keep_bits(env, graph, &made));
     if (fuse && train && !o->phased) PASS("loss", ebb_join_loss(env, graph, &made));
     if (fuse && train) PASS("norm", ebb_join_norms(env, graph, o->opt_level >= 3, &made));
-    if (fuse) PASS("qkv", ebb_join_qkv(env, graph, &made));
+    if (fuse) PASS("qkv", ebb_join_qkv(env, graph, o->opt_level >= 3, &made));
     if (fuse && o->opt_level >= 3 && backend && ebb_backend_fuses(backend))
         PASS("pointwise", ebb_fuse_pointwise(env, graph, &made));
 #undef PASS

@@ -3,9 +3,11 @@
  *
  *     dS = P * (dy vT - D),  dv += PT dy,  dk += dST q,  dq += dS k
  *
- * and the gradients of a head are summed where it is packed and written once. */
+ * and the gradients of a head are summed where it is packed and written once. The sums of a bias's gradient
+ * go over chunks of rows (sums.h): where each is of one image, a head makes those of its columns. */
 #include "exec/cpu/attention.h"
 #include "exec/cpu/exp.h"
+#include "exec/cpu/sums.h"
 
 typedef struct slot {
     float *q, *k, *dy;          /* [t][d_row]; q times scale */
@@ -20,6 +22,7 @@ typedef struct backward {
     cpu_attention a;
     const float *qkv, *bias, *y, *lse, *dy; /* bias: NULL if there is none */
     float *dqkv, *scratch;
+    const cpu_sums *sums; /* that heads make, or NULL */
 } backward;
 
 static int64_t slot_floats(const cpu_attention *a) {
@@ -103,6 +106,13 @@ static void head_unpack(const backward *b, const slot *s, int64_t n, int64_t hea
     }
 }
 
+/* The columns that the head has written, while they are in a cache. */
+static void head_sum(const backward *b, int64_t n, int64_t head) {
+    const cpu_attention *a = &b->a;
+    for (int64_t part = 0; part < 3; part++)
+        cpu_sums_columns(b->sums, b->dqkv, a->t, n, part * a->c + head * a->d, a->d);
+}
+
 /* begin and end in slots. */
 static void slots_span(const void *ctx, int64_t begin, int64_t end) {
     const backward *b = ctx;
@@ -116,6 +126,7 @@ static void slots_span(const void *ctx, int64_t begin, int64_t end) {
                     one_tile(a, &s, b->lse + unit * a->t, query, key);
             }
             head_unpack(b, &s, unit / a->heads, unit % a->heads);
+            if (b->sums) head_sum(b, unit / a->heads, unit % a->heads);
         }
     }
 }
@@ -126,7 +137,7 @@ static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status backward_launch(const ebb_kernel_run *run, const float *bias) {
+static ebb_status backward_launch(const ebb_kernel_run *run, const float *bias, const cpu_sums *sums) {
     const backward b = {.a = cpu_attention_of(run->backend, run->call),
                         .qkv = run->launch->in[0],
                         .bias = bias,
@@ -134,7 +145,8 @@ static ebb_status backward_launch(const ebb_kernel_run *run, const float *bias) 
                         .lse = run->launch->in[2],
                         .dy = run->launch->in[3],
                         .dqkv = run->launch->out[0],
-                        .scratch = run->launch->scratch};
+                        .scratch = run->launch->scratch,
+                        .sums = sums};
     const int64_t bytes = ebb_type_bytes(&run->call->in[0]);
     cpu_spans(cpu_of(run->backend), b.a.n_slots, 1, bytes < INT64_MAX / b.a.t ? bytes * b.a.t : bytes,
               slots_span, &b);
@@ -142,10 +154,10 @@ static ebb_status backward_launch(const ebb_kernel_run *run, const float *bias) 
 }
 
 static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
-    return backward_launch(run, NULL);
+    return backward_launch(run, NULL, NULL);
 }
 static ebb_status attention_bias_grad_launch(const ebb_kernel_run *run) {
-    return backward_launch(run, run->launch->in[4]);
+    return backward_launch(run, run->launch->in[4], NULL);
 }
 
 CPU_KERNEL(attention_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000), .supports = cpu_attention_supports,
@@ -153,3 +165,46 @@ CPU_KERNEL(attention_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000), .suppor
 CPU_KERNEL(attention_bias_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000),
            .supports = cpu_attention_supports, .scratch = attention_grad_scratch,
            .launch = attention_bias_grad_launch);
+
+/* ---- and the bias's gradient --------------------------------------------------------------------------
+ */
+
+/* Over the rows that the bias was added to. */
+static cpu_sums sums_of(const ebb_call *call) {
+    const ebb_type *dqkv = &call->out[0];
+    const ebb_type rows = {
+        .dtype = dqkv->dtype, .rank = 2, .dim = {dqkv->dim[0] * dqkv->dim[1], dqkv->dim[2]}};
+    return cpu_sums_of(&rows, 1);
+}
+
+static ebb_status attention_bias_backward_supports(ebb_backend *backend, const ebb_call *call) {
+    const cpu_sums sums = sums_of(call);
+    const ebb_status status = cpu_attention_supports(backend, call);
+    return status == EBB_OK ? cpu_sums_check(backend, call, &sums, 0) : status;
+}
+
+/* The slots, then the partial sums. */
+static ebb_status attention_bias_backward_scratch(ebb_backend *backend, const ebb_call *call,
+                                                  int64_t *bytes) {
+    const cpu_sums sums = sums_of(call);
+    const ebb_status status = attention_grad_scratch(backend, call, bytes);
+    *bytes += cpu_sums_bytes(&sums);
+    return status;
+}
+
+static ebb_status attention_bias_backward_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = sums_of(run->call);
+    int64_t slots;
+    ebb_status status = attention_grad_scratch(run->backend, run->call, &slots);
+    if (status != EBB_OK) return status;
+    sums.partial = (double *)((char *)run->launch->scratch + slots);
+    const bool by_heads = cpu_sums_apart(&sums, run->call->in[0].dim[1]);
+    status = backward_launch(run, run->launch->in[4], by_heads ? &sums : NULL);
+    if (!by_heads)
+        cpu_sums_run(cpu_of(run->backend), &sums, sizeof(float), cpu_sums_plain, run->launch->out[0]);
+    cpu_sums_store(cpu_of(run->backend), &sums, run->launch->out[1]);
+    return status;
+}
+CPU_KERNEL(attention_bias_backward, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000),
+           .supports = attention_bias_backward_supports, .scratch = attention_bias_backward_scratch,
+           .launch = attention_bias_backward_launch);

@@ -127,18 +127,46 @@ CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_
 
 /* ---- bias_grad ----------------------------------------------------------------------------------- */
 
-CPU_VECTOR void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
-    const float *x = (const float *)ctx + at;
-    int64_t row = 0;
-    for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
-        const float *x0 = x + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
+/* Columns of rows that are `row` floats apart, by fours as whole rows are. */
+CPU_INLINE void add_plain(const float *x, int64_t row, int64_t rows, int64_t width, bool by_four,
+                          double *sums) {
+    int64_t r = 0;
+    for (; by_four && r + CPU_SUMS_FOUR <= rows; r += CPU_SUMS_FOUR) {
+        const float *x0 = x + r * row, *x1 = x0 + row, *x2 = x1 + row, *x3 = x2 + row;
 #pragma omp simd
         for (int64_t i = 0; i < width; i++)
             sums[i] += ((double)x0[i] + (double)x1[i]) + ((double)x2[i] + (double)x3[i]);
     }
-    for (; row < rows; row++) {
+    for (; r < rows; r++) {
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++) sums[i] += x[row * width + i];
+        for (int64_t i = 0; i < width; i++) sums[i] += x[r * row + i];
+    }
+}
+
+CPU_VECTOR void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    add_plain((const float *)ctx + at, width, rows, width, cpu_sums_by_four(width), sums);
+}
+
+bool cpu_sums_apart(const cpu_sums *sums, int64_t part_rows) {
+    const cpu_lanes *l = &sums->lanes;
+    bool apart = l->lanes == l->channels;
+    for (int64_t i = 0; i < sums->n_chunks && apart; i++) {
+        const int64_t first = cpu_cut(l->rows, sums->n_chunks, i);
+        apart = first / part_rows == (cpu_cut(l->rows, sums->n_chunks, i + 1) - 1) / part_rows;
+    }
+    return apart;
+}
+
+CPU_VECTOR void cpu_sums_columns(const cpu_sums *sums, const float *x, int64_t part_rows, int64_t part,
+                                 int64_t column, int64_t width) {
+    const int64_t lanes = sums->lanes.lanes, rows = sums->lanes.rows;
+    for (int64_t i = 0; i < sums->n_chunks; i++) {
+        const int64_t first = cpu_cut(rows, sums->n_chunks, i);
+        if (first / part_rows != part) continue;
+        double *to = sums->partial + i * lanes + column;
+        memset(to, 0, (size_t)width * sizeof *to);
+        add_plain(x + first * lanes + column, lanes, cpu_cut(rows, sums->n_chunks, i + 1) - first, width,
+                  cpu_sums_by_four(lanes), to);
     }
 }
 
@@ -152,6 +180,11 @@ static void bias_finish(const void *ctx, int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; c++) b->db[c] = (float)cpu_sums_total(b->sums, 0, c);
 }
 
+void cpu_sums_store(cpu_backend *cpu, const cpu_sums *sums, float *to) {
+    const bias_sum all = {sums, to};
+    cpu_sums_finish(cpu, sums, bias_finish, &all);
+}
+
 static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     const cpu_sums sums = cpu_sums_of(&call->in[0], 1);
     const ebb_status status = cpu_sums_check(backend, call, &sums, 0);
@@ -163,8 +196,7 @@ static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
     cpu_sums sums = cpu_sums_of(&run->call->in[0], 1);
     sums.partial = run->launch->scratch;
     cpu_sums_run(cpu_of(run->backend), &sums, 4, cpu_sums_plain, run->launch->in[0]);
-    const bias_sum all = {&sums, run->launch->out[0]};
-    cpu_sums_finish(cpu_of(run->backend), &sums, bias_finish, &all);
+    cpu_sums_store(cpu_of(run->backend), &sums, run->launch->out[0]);
     return EBB_OK;
 }
 

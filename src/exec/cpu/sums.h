@@ -44,6 +44,16 @@ CPU_INLINE bool cpu_sums_by_four(int64_t width) {
     return width > CPU_SUMS_ALONE;
 }
 
+/* Whether each chunk is of one of the parts of so many rows each, and lanes are channels: then parts may be
+ * summed one by one, a range of columns at a time. */
+bool cpu_sums_apart(const cpu_sums *sums, int64_t part_rows);
+/* Fills columns [column, column + width) of the partials of the chunks in this part of x, whose sums are
+ * plain: what cpu_sums_run makes of them by cpu_sums_plain. */
+void cpu_sums_columns(const cpu_sums *sums, const float *x, int64_t part_rows, int64_t part, int64_t column,
+                      int64_t width);
+/* Adds up the one sum of each channel, to to[]. */
+void cpu_sums_store(cpu_backend *cpu, const cpu_sums *sums, float *to);
+
 /* A cpu_sum_rows of plain elements; ctx: float *. Callers that cut rows cut at multiples of four. */
 void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
 

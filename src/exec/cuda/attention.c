@@ -93,3 +93,64 @@ static ebb_status attention_bias_grad_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(attention_bias_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
         .scratch = attention_grad_scratch, .launch = attention_bias_grad_launch);
+
+/* ---- and the bias's gradient, launched behind it -------------------------------------------------------
+ */
+
+typedef struct sum_call {
+    ebb_type rows; /* dqkv as the rows that the bias was added to */
+    ebb_call call;
+} sum_call;
+
+static void sum_call_of(const ebb_call *call, sum_call *out) {
+    const ebb_type *dqkv = &call->out[0];
+    out->rows =
+        (ebb_type){.dtype = dqkv->dtype, .rank = 2, .dim = {dqkv->dim[0] * dqkv->dim[1], dqkv->dim[2]}};
+    out->call =
+        (ebb_call){.op = &ebb_op_bias_grad, .in = &out->rows, .out = &call->out[1], .n_in = 1, .n_out = 1};
+}
+
+/* dqkv is read again. */
+static void backward_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
+                          const char **kind) {
+    ebb_cost cost;
+    (void)backend, (void)kind;
+    call->op->cost(call, &cost);
+    const double bytes = (double)cost.bytes, again = (double)ebb_type_bytes(&call->out[0]);
+    rate->bytes = ebb_max_i64((int64_t)((double)rate->bytes * bytes / (bytes + again)), 1);
+    rate->start_ns += ebb_cuda_bias_grad.rate.start_ns;
+}
+
+static ebb_status attention_bias_backward_supports(ebb_backend *backend, const ebb_call *call) {
+    sum_call sum;
+    const ebb_status status = attention_supports(backend, call);
+    sum_call_of(call, &sum);
+    return status == EBB_OK ? ebb_cuda_bias_grad.supports(backend, &sum.call) : status;
+}
+
+/* One after the other. */
+static ebb_status attention_bias_backward_scratch(ebb_backend *backend, const ebb_call *call,
+                                                  int64_t *bytes) {
+    sum_call sum;
+    int64_t own = 0;
+    sum_call_of(call, &sum);
+    const ebb_status status = ebb_cuda_bias_grad.scratch(backend, &sum.call, &own);
+    *bytes = ebb_max_i64(ebb_type_bytes(&call->in[2]), own);
+    return status;
+}
+
+static ebb_status attention_bias_backward_launch(const ebb_kernel_run *run) {
+    sum_call sum;
+    sum_call_of(run->call, &sum);
+    const ebb_launch launch = {.in = &run->launch->out[0],
+                               .out = &run->launch->out[1],
+                               .scratch = run->launch->scratch,
+                               .scratch_bytes = run->launch->scratch_bytes};
+    const ebb_status status = attention_bias_grad_launch(run);
+    return status == EBB_OK ? ebb_cuda_bias_grad.launch(&(ebb_kernel_run){
+                                  .backend = run->backend, .call = &sum.call, .launch = &launch})
+                            : status;
+}
+CUDA_OP(attention_bias_backward, EBB_TAKES(F32), CUDA_SWEEP, .rate_of = backward_rate,
+        .supports = attention_bias_backward_supports, .scratch = attention_bias_backward_scratch,
+        .launch = attention_bias_backward_launch);

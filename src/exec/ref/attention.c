@@ -164,3 +164,18 @@ REF_KERNEL(attention_bias_grad) {
     s.bias = ref_in(run, 4);
     return backward(run, s);
 }
+
+/* As bias_grad of the rows. */
+REF_KERNEL(attention_bias_backward) {
+    const ref_tensor dqkv = ref_out(run, 0), db = ref_out(run, 1);
+    const int64_t f = db.type->dim[0], rows = ebb_type_count(dqkv.type) / f;
+    heads s = heads_of(run);
+    s.bias = ref_in(run, 4);
+    const ebb_status status = backward(run, s);
+    for (int64_t i = 0; i < f; i++) {
+        double sum = 0;
+        for (int64_t r = 0; r < rows; r++) sum += ref_get(&dqkv, r * f + i);
+        ref_set(&db, i, sum);
+    }
+    return status;
+}

@@ -10,7 +10,8 @@
  *
  *     dv = PT dy,  dS = P * (dy vT - D),  dq = dS k / sqrt(d),  dk = dST q / sqrt(d)
  *
- * attention_bias and attention_bias_grad read qkv before its bias b[3c] was added. */
+ * attention_bias and attention_bias_grad read qkv before its bias b[3c] was added; attention_bias_backward
+ * also gives the bias's gradient, the sum of dqkv's rows. */
 #include <math.h>
 
 #include "graph/ops/norm.h"
@@ -232,3 +233,8 @@ EBB_DEFINE(attention_bias_grad,
            EBB_RULE(5, 1,
                     "qkv:full[n,t,f] y:full[n,t,c] lse:full[n,h,t] dy:full[n,t,c] b:full[f] -> [n,t,f]"),
            EBB_LIST(attrs, attention_attrs), .bind = attention_grad_bind, .cost = attention_grad_cost);
+EBB_DEFINE(
+    attention_bias_backward,
+    EBB_RULE(5, 2,
+             "qkv:full[n,t,f] y:full[n,t,c] lse:full[n,h,t] dy:full[n,t,c] b:full[f] -> [n,t,f] db[f]"),
+    EBB_LIST(attrs, attention_attrs), .bind = attention_grad_bind, .cost = attention_grad_cost);
