@@ -285,8 +285,7 @@ EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_gr
 EBB_CHECKED ebb_status ebb_narrow_updates(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 /* Make one op of a loss and its logits' gradient (not by phase), of layer norm's gradients, of attention
- * and its operand's bias; bias: and of a bias's gradient with what it sums, by whose partial sums a peak
- * may grow; else none does. */
+ * and its operand's bias. bias: and of a bias's gradient, whose partial sums may raise a peak. */
 EBB_CHECKED ebb_status ebb_join_loss(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_norms(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_join_qkv(ebb_env *env, const ebb_graph *graph, bool bias, ebb_graph **out);
