@@ -72,6 +72,9 @@ typedef struct ebb_options {
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: the most that total_bytes may be; > 0 */
     double budget_share;    /* the same as a share, at most 1, of the in-place plan's total_bytes; 0: none.
                              * Each training program has its own budget; evaluation has the first one's */
+    bool unpacked; /* for one plan of a planning graph whose values somebody else allocates: budget_bytes is
+                    * of max_live_bytes in place of arena_bytes. A plan whose total_bytes are above it has
+                    * budget_bytes -1, and no bound but each op once. It is not cached */
     ebb_sublinear_config sublinear;
     int64_t effort; /* roughly how many candidates the search scores, beyond its seeds; 0: chosen by the
                      * size of the graph */

@@ -37,6 +37,7 @@ static const core_entry entries[] = {
     {"n_most", UINT, OF(n_most), NULL},
     {"budget", BYTES, PLAN(budget_bytes), NULL},
     {"budget_share", REAL, PLAN(budget_share), NULL},
+    {"unpacked", BOOL, PLAN(unpacked), NULL},
     {"thresh_nr_try", INT, TRY(thresh_nr_try), NULL},
     {"genetic_nr_iter", INT, TRY(genetic_nr_iter), NULL},
     {"genetic_pool_size", INT, TRY(genetic_pool_size), NULL},

@@ -112,7 +112,7 @@ def fits(document, limit):
     if kept > limit:
         return None
     try:
-        return _plan.make_plan(document.text("fit"), {"memory": "budget", "budget": limit, "time_limit": SECONDS})
+        return _plan.make_plan(document.text("fit"), {**_plan.within(limit), "time_limit": SECONDS})
     except OverBudget:
         return None
 

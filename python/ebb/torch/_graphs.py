@@ -40,7 +40,7 @@ class Searched:
     @property
     def least_bytes(self):
         """What its own search named as its least, where that is known: with room left at the border it needs no less."""
-        return (self.plan["budget_bytes"] or 0) if self.starved and self.free else 0  # in PyTorch's order it has no budget
+        return self.found_within if self.starved and self.free else 0
 
     @property
     def added_ns(self):
@@ -52,8 +52,9 @@ class GraphPlan(Searched):
     order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time, for all searches; `document` and `plan`
     are ebb.graph/1 and ebb.plan/1."""
 
-    def __init__(self, document, plan, budget_bytes, seconds, starved=False, free=True):
+    def __init__(self, document, plan, budget_bytes, seconds, starved=False, free=True, found_within=0):
         self.budget_bytes, self.planning_seconds, self.starved, self.free = budget_bytes, seconds, starved, free
+        self.found_within = found_within  # bytes; 0: the plan is in PyTorch's order
         self.plan, self.ops, self.values, self.key = plan, document.ops, document.values, key_of(document)
         self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
         taken = Taken(plan, self.values, self.ops)
@@ -89,7 +90,7 @@ def settle(facts, limit, held, options, patient=False):
         return own
     began, room = time.process_time(), max(0, limit - max(0, held))
     least = 0 if patient else facts.least_bytes
-    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient, least)
+    plan, starved, _ = planned(_plan.text_of(facts.values, facts.ops, room), {**options, **_plan.within(limit)}, patient, least)
     facts.planning_seconds += time.process_time() - began
     found = Settled(facts, plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
     worse = found.planned_bytes > limit or found.held_bytes > held or found.time_ns > own.time_ns
@@ -106,7 +107,7 @@ class Unmet:
 def settle_alone(facts, limit, options):
     """The plan of a step's only graph, which has been searched for once already, with more time; or what it needs."""
     began, text = time.process_time(), _plan.text_of(facts.values, facts.ops, 0)
-    longer = {**options, "memory": "budget", "budget": max(1, limit), "time_limit": PATIENCE * options["time_limit"]}
+    longer = {**options, **_plan.within(limit), "time_limit": PATIENCE * options["time_limit"]}
     try:
         plan = _plan.make_plan(text, longer)
     except OverBudget as error:
@@ -118,14 +119,14 @@ def settle_alone(facts, limit, options):
 
 
 def planned(text, options, patient, least=0):
-    """(plan, whether no plan within the budget was found). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
+    """(plan, whether no plan within the budget was found, the bytes within which it was). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
     order, which takes no search. Below `least` there is none: that is not searched for again."""
     starved, once, tries, needs = False, True, 0, 0
     if options.get("budget", least) < least:
         starved, options = True, {**options, "budget": least}
     while True:
         try:
-            return _plan.make_plan(text, options), starved
+            return _plan.make_plan(text, options), starved, options.get("budget", 0)
         except OverBudget as error:
             empty = not error.least_bytes  # the limit struck before any plan was found
             if empty and once or patient and CUT_SHORT in str(error):
@@ -133,8 +134,8 @@ def planned(text, options, patient, least=0):
                 continue
             tries, needs = tries + 1, error.least_bytes or int(LOOSER * needs)
             if not needs or tries > LEAST_TRIES + 1:
-                in_order = {name: value for name, value in options.items() if name != "budget"}
-                return _plan.make_plan(text, {**in_order, "memory": "in_place"}), True
+                in_order = {name: value for name, value in options.items() if name not in _plan.within(0)}
+                return _plan.make_plan(text, {**in_order, "memory": "in_place"}), True, 0
             starved, options = True, {**options, "budget": needs}
 
 
@@ -151,11 +152,9 @@ def plan_document(document, budget, held, options, settled, shares):
     limit = budget.of(document, in_order, held)
     options = {**options, "memory": "in_place"}
     if limit is not None and limit < in_order:
-        options.update(memory="budget", budget=max(1, limit))
-    plan, starved = planned(document.text("step"), options, not shares)
-    facts = GraphPlan(document, plan, limit, time.process_time() - began, starved)
-    if starved and facts.planned_bytes <= limit:
-        facts.starved = False  # only the packed block, which this plan runs without, is larger
+        options.update(_plan.within(limit))
+    plan, starved, found = planned(document.text("step"), options, not shares)
+    facts = GraphPlan(document, plan, limit, time.process_time() - began, starved, found_within=found)
     if facts.starved and not shares:
         raise budget.refuse(facts.planned_bytes + held, in_order + held, kept + held)
     return facts

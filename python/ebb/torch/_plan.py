@@ -175,6 +175,11 @@ def kind_text(unit):
     return getattr(unit.fused, "__name__", None) or str(getattr(unit.node.target, "__name__", unit.node.target))
 
 
+def within(n_bytes):
+    """Options of a plan whose values are PyTorch's: what is live at once counts, not how well one block for them could be packed."""
+    return {"memory": "budget", "budget": max(1, n_bytes), "unpacked": True}
+
+
 def make_plan(text, options):
     """The plan of a document, or the refusal that names its least; the same document and options are planned once. What a refusal names is there when it
     is asked for."""

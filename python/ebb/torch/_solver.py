@@ -34,7 +34,7 @@ class Solver(private.CustomKnapsackSolver):
         for step in range(STEPS):
             limit = high if step == 0 else (low + high) // 2
             try:
-                plan = _plan.make_plan(text, {"memory": "budget", "budget": limit, "time_limit": SECONDS})
+                plan = _plan.make_plan(text, {**_plan.within(limit), "time_limit": SECONDS})
             except OverBudget:
                 low = limit
                 continue

@@ -129,6 +129,8 @@ ebb_status ebb_compile_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
     ebb_study study;
     ebb_answer base;
     ebb_cache cache = {0};
+    if (options->unpacked && backend)
+        return ebb_fail(env, EBB_USAGE, "%s: a plan that runs is packed: leave unpacked out", facts->name);
     ebb_status status = ebb_study_open(env, facts, backend, options, hint, &study, &base);
     if (!status) status = ebb_cache_open(&cache, &study);
     if (!status) status = ebb_cache_find_plan(&cache, &out->plan);

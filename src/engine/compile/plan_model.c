@@ -24,7 +24,9 @@ static ebb_status plan_model(ebb_env *env, const ebb_model *model, const ebb_dim
     status = ebb_compile_model(env, model, dims, n_dims, options, backend, &hint, &compiled);
     if (status == EBB_OK || status == EBB_INTERRUPTED) *out = take_plan(env, &compiled);
     ebb_plan *kept = take_plan(env, &least);
-    if (kept) kept->budget_bytes = kept->total_bytes; /* as if that had been asked for */
+    if (kept) /* as if what it needs had been asked for */
+        kept->budget_bytes =
+            options->unpacked && kept->arena_bytes > kept->max_live_bytes ? -1 : kept->total_bytes;
     const ebb_status audited = kept && options->verify ? ebb_plan_audit(env, kept) : EBB_OK;
     if (status == EBB_OVER_BUDGET && audited == EBB_OK && smallest)
         *smallest = kept;

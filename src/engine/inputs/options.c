@@ -115,6 +115,7 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (o->budget_share != 0)
         return ebb_fail(env, EBB_USAGE, "a budget that is a share (%g) is for one plan: give bytes",
                         o->budget_share);
+    if (o->unpacked) return ebb_fail(env, EBB_USAGE, "unpacked is for one plan: leave it out");
     return check_rest(env, o);
 }
 

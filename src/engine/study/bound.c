@@ -25,8 +25,7 @@ static int64_t most_arena_bytes(const ebb_study *study) {
 }
 
 /* Of the options' budget; NULL: not proved yet. */
-static const ebb_bound *proved(const ebb_study *study) {
-    const int64_t arena_bytes = most_arena_bytes(study);
+static const ebb_bound *proved(const ebb_study *study, int64_t arena_bytes) {
     for (size_t i = 0; i < study->proofs.n; i++)
         if (study->proofs.at[i].arena_bytes == arena_bytes) return &study->proofs.at[i].bound;
     return NULL;
@@ -35,18 +34,19 @@ static const ebb_bound *proved(const ebb_study *study) {
 int64_t ebb_study_bound_ns(const ebb_study *study) {
     if (study->options->memory == EBB_MEMORY_BUDGET && study->hint.bound_time_ns > 0)
         return study->hint.bound_time_ns;
-    const ebb_bound *bound = proved(study);
+    const ebb_bound *bound = proved(study, most_arena_bytes(study));
     return bound ? bound->time_ns : 0;
 }
 
 bool ebb_study_none_fits(const ebb_study *study) {
-    const ebb_bound *bound = proved(study);
-    return bound && most_arena_bytes(study) >= 0 && bound->least_bytes > most_arena_bytes(study);
+    const int64_t arena_bytes = most_arena_bytes(study);
+    const ebb_bound *bound = proved(study, arena_bytes);
+    return bound && arena_bytes >= 0 && bound->least_bytes > arena_bytes;
 }
 
-ebb_status ebb_study_prove(ebb_study *study) {
-    if (proved(study)) return EBB_OK;
-    ebb_proof proof = {most_arena_bytes(study), {.kind = "none"}};
+static ebb_status prove(ebb_study *study, int64_t arena_bytes) {
+    if (proved(study, arena_bytes)) return EBB_OK;
+    ebb_proof proof = {arena_bytes, {.kind = "none"}};
     const bool late = ebb_study_is_late(study);
     ebb_status status = EBB_OK;
     if (study->hint.bound_time_ns <= 0)
@@ -57,10 +57,16 @@ ebb_status ebb_study_prove(ebb_study *study) {
     return status;
 }
 
+ebb_status ebb_study_prove(ebb_study *study) {
+    return prove(study, most_arena_bytes(study));
+}
+
 ebb_status ebb_study_certify(ebb_study *study, ebb_plan *plan) {
-    ebb_status status = ebb_study_prove(study);
+    if (study->options->unpacked && plan->total_bytes > plan->budget_bytes) plan->budget_bytes = -1;
+    const int64_t arena_bytes = plan->budget_bytes < 0 ? -1 : most_arena_bytes(study);
+    ebb_status status = prove(study, arena_bytes);
     if (status != EBB_OK) return status;
-    const ebb_bound *bound = proved(study);
+    const ebb_bound *bound = proved(study, arena_bytes);
     return ebb_plan_certify(plan, study->base_arena_bytes, study->base_total_bytes, study->base_time_ns,
                             bound->time_ns, bound->kind, bound->json);
 }

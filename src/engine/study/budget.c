@@ -63,7 +63,8 @@ ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *ou
 
 /* Packs an answer that a quick packing left above the budget once more, at length, if that pays. */
 static ebb_status pack_at_length(ebb_study *study, ebb_answer *answer) {
-    const int64_t budget = study->options->budget_bytes, excess = answer->plan->total_bytes - budget;
+    const int64_t budget = study->options->budget_bytes,
+                  excess = ebb_study_needs(study, answer->plan) - budget;
     if (excess <= budget / UNLUCKY_PART) return EBB_OK;
     ebb_plan *plan;
     ebb_status status =
@@ -159,7 +160,7 @@ static void raise_limit(ebb_study *study, tightening *t) {
 /* What was found under the limit is above the budget once it is packed. */
 static void lower_limit(const ebb_study *study, const ebb_answer *found, bool after_deadline,
                         tightening *t) {
-    const int64_t excess = found->plan->total_bytes - study->options->budget_bytes;
+    const int64_t excess = ebb_study_needs(study, found->plan) - study->options->budget_bytes;
     int64_t limit = ebb_min_i64(t->limit, found->selection->peak_bytes) - excess;
     if (after_deadline) limit -= limit / GRACE_PART;
     t->loose = t->limit;

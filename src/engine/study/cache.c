@@ -27,7 +27,7 @@ static void print_key(ebb_text *text, const ebb_study *study) {
 }
 
 ebb_status ebb_cache_open(ebb_cache *cache, const ebb_study *study) {
-    *cache = (ebb_cache){.study = study, .folder = study->options->cache};
+    *cache = (ebb_cache){.study = study, .folder = study->options->unpacked ? NULL : study->options->cache};
     ebb_text_init(&cache->graph, study->env);
     if (!cache->folder) return EBB_OK;
     ebb_status status = ebb_folder_make(study->env, cache->folder);

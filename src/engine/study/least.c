@@ -11,7 +11,8 @@
 
 static bool fits_or_packs_well(const ebb_study *study, const ebb_answer *answer) {
     const int64_t peak = answer->selection->peak_bytes;
-    return ebb_study_fits(study, answer->plan) || answer->plan->arena_bytes - peak <= peak / LUCKY_PART;
+    return study->options->unpacked || ebb_study_fits(study, answer->plan) ||
+           answer->plan->arena_bytes - peak <= peak / LUCKY_PART;
 }
 
 /* Leaves the smallest of a search's answers in *out: of all, or up to one that is good enough. */
@@ -20,7 +21,7 @@ static ebb_status pack_others(ebb_study *study, ebb_pack_effort packing, bool al
     while (status == EBB_OK && out->selection->next && (all || !fits_or_packs_well(study, out))) {
         ebb_answer other;
         status = ebb_study_pack_next(study, out, packing, &other);
-        if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
+        if (status == EBB_OK && ebb_study_needs(study, other.plan) < ebb_study_needs(study, out->plan)) {
             ebb_answer larger = *out;
             other.selection->next = larger.selection->next;
             larger.selection->next = NULL;
@@ -63,18 +64,19 @@ static ebb_status plan_from_least(ebb_study *study, int64_t enough_bytes, const 
     *low = false;
     ebb_status status = ebb_study_least(study, enough_bytes, &least);
     if (!least.plan) return status;
-    const bool least_is = study->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const bool least_is =
+        study->any_drop || ebb_study_needs(study, least.plan) <= ebb_study_needs(study, base->plan);
     const ebb_answer *smallest = least_is ? &least : base;
-    const bool fit = ebb_study_fits(study, smallest->plan),
-               fewer = smallest->plan->total_bytes < *smallest_bytes;
+    const int64_t needs = ebb_study_needs(study, smallest->plan);
+    const bool fit = ebb_study_fits(study, smallest->plan), fewer = needs < *smallest_bytes;
     *low = least.selection->peak_bytes <= ebb_study_room(study);
     /* A refusal must name what is found again. What ended early is another plan for another budget; and no
      * other draw follows where the first one's live bytes fit. */
     const bool whole = enough_bytes == 0 || !*low || study->hurried;
     if (study->draw == 0) study->low_bytes = study->standing_bytes + least.selection->peak_bytes;
-    const bool drawn = study->draw == 0 || smallest->plan->total_bytes < study->low_bytes;
+    const bool drawn = study->draw == 0 || needs < study->low_bytes;
     const bool named = fewer && whole && drawn;
-    if (named) *smallest_bytes = smallest->plan->total_bytes;
+    if (named) *smallest_bytes = needs;
     if (status == EBB_OK && (fit || (!tried && smallest->selection->peak_bytes <= ebb_study_room(study)))) {
         study->halvings = 1; /* of the effort some is spent */
         status = ebb_study_tighten(study, smallest->selection->genes, smallest->selection->n_genes, out);

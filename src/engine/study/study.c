@@ -24,12 +24,13 @@ ebb_status ebb_study_pack(ebb_study *study, const ebb_selection *selection, ebb_
                                 .reuse = reuse,
                                 .n_workers = (uint32_t)o->sublinear.num_worker,
                                 .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1,
-                                .quick = packing == EBB_PACK_QUICKLY,
+                                .quick = packing == EBB_PACK_QUICKLY || o->unpacked,
                                 .deadline_ns = study->deadline_ns};
     status = ebb_plan_make(study->env, &request, out);
     /* Then the packer may have been stopped before it found one within the budget. */
     if (status == EBB_OK && study->deadline_ns > 0 && request.budget_bytes >= 0 &&
-        (*out)->total_bytes > request.budget_bytes && ebb_clock_ns(study->env) >= study->deadline_ns)
+        ebb_study_needs(study, *out) > request.budget_bytes &&
+        ebb_clock_ns(study->env) >= study->deadline_ns)
         study->hurried = true;
     ebb_pgraph_destroy(scheduled);
     return status;
@@ -161,7 +162,8 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
     if (status != EBB_OK) return status;
     study->base_arena_bytes = base->plan->arena_bytes;
     study->base_total_bytes = base->plan->total_bytes;
-    study->base_excess_bytes = ebb_max_i64(0, base->plan->arena_bytes - base->selection->peak_bytes);
+    if (!options->unpacked)
+        study->base_excess_bytes = ebb_max_i64(0, base->plan->arena_bytes - base->selection->peak_bytes);
     study->base_time_ns = base->plan->time_ns;
     study->standing_bytes = study->base_total_bytes - study->base_arena_bytes;
     if (options->budget_share > 0) resolve_share(study, base->plan);

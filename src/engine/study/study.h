@@ -154,8 +154,13 @@ EBB_CHECKED ebb_status ebb_study_least(ebb_study *study, int64_t enough_bytes, e
 static inline int64_t ebb_study_room(const ebb_study *study) {
     return study->options->budget_bytes - study->standing_bytes;
 }
+/* What the budget counts of a plan. */
+static inline int64_t ebb_study_needs(const ebb_study *study, const ebb_plan *plan) {
+    const int64_t gaps = plan->arena_bytes - plan->max_live_bytes;
+    return plan->total_bytes - (study->options->unpacked ? gaps : 0);
+}
 static inline bool ebb_study_fits(const ebb_study *study, const ebb_plan *plan) {
-    return plan && plan->total_bytes <= study->options->budget_bytes;
+    return plan && ebb_study_needs(study, plan) <= study->options->budget_bytes;
 }
 /* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
 void ebb_study_offer(const ebb_study *study, ebb_answer *best, ebb_answer *next);
@@ -175,7 +180,8 @@ EBB_CHECKED ebb_status ebb_study_prove(ebb_study *study);
  * waiting meanwhile need more. */
 bool ebb_study_none_fits(const ebb_study *study);
 int64_t ebb_study_bound_ns(const ebb_study *study); /* 0: not proved for this budget */
-/* Writes the baseline's figures and that bound into the plan. */
+/* Writes the baseline's figures and that bound into the plan, which loses its budget where it is packed
+ * above it (ebb_options.unpacked). */
 EBB_CHECKED ebb_status ebb_study_certify(ebb_study *study, ebb_plan *plan);
 /* Passes the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */
 EBB_CHECKED ebb_status ebb_study_dump(const ebb_study *study, const ebb_plan *plan);
