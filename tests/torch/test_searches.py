@@ -50,6 +50,53 @@ class Searches(unittest.TestCase):
         (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=told.exception.least_share, costs="roofline", **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
 
+    def test_a_short_graph_is_not_searched_for_at_length(self):
+        """Of 0.1 ms a step; a whole search took 1.6 s."""
+        x, wanted = torch.randn(2048, 64), []
+        with listed(wanted):
+            (plain, run), (twin, compiled) = pair(DearAndSmall(), budget=0.6, costs="roofline")
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        small = [g for g in compiled.plans if g.bytes_in_order < 100_000]
+        self.assertEqual((len(compiled.plans), len(small)), (2, 1))
+        own = sum(op["time_ns"] for op in small[0].ops) / 1e9
+        limits = [options["time_limit"] for options in wanted]
+        self.assertEqual(limits[0], 3.0)
+        self.assertLessEqual(min(limits), max(0.1, 1000 * own))
+
+    def test_a_part_that_is_nearly_as_good_is_not_searched_for_at_length_where_little_is_added(self):
+        graph, own = mock.Mock(ops=[{"time_ns": 1_000_000}], gradient_bytes=0, given_bytes=0, least_bytes=0, planned_bytes=0), 2_000_000
+        for added, expected in ((0.01, [1]), (0.1, [1, 0.8])):
+            at_length = []
+
+            class Tried:
+                def __init__(self, runs, total, part, options, patient=False, like=None):
+                    self.part, self.holds, self.planned, self.plans = part, True, 0, {}
+                    self.time_ns = (1 + added) * own - part  # noqa: B023
+                    self.rank = (0, self.time_ns)
+                    if options["time_limit"] == 3.0:
+                        at_length.append(part)  # noqa: B023
+
+            with mock.patch.object(ebb.torch._share, "Shared", Tried):
+                ebb.torch._share.share_out([graph, graph], 1000, {"time_limit": 3.0})
+            self.assertEqual(at_length, expected)
+
+    def test_a_search_at_length_begins_with_what_the_short_one_held(self):
+        """What the first graph can not go below is taken from the second at once."""
+        graphs = [mock.Mock(gradient_bytes=0, given_bytes=0, held_in_order=100, bytes_in_order=1000, kept_bytes=0) for _ in range(2)]
+        limits = []
+
+        def settle(graph, limit, held, options, patient):
+            limits.append(limit)
+            return mock.Mock(planned_bytes=limit, held_bytes=60)
+
+        with mock.patch.object(ebb.torch._share, "settle", settle):
+            short = mock.Mock(holds=True, plans=ebb.torch._share.attempt(graphs, 1000, 0.3, {}, False))
+            self.assertEqual(limits, [1000, 970, 1000, 940])
+            limits.clear()
+            again = ebb.torch._share.attempt(graphs, 1000, 0.3, {}, False, like=short)
+        self.assertEqual(limits, [1000, 940])
+        self.assertLessEqual(ebb.torch._share.Graphs(graphs, {g: again[g] for g in graphs}).planned, 1000)
+
     def test_what_a_refusal_names_is_not_searched_for_again(self):
         core_plan, searched = ebb._core.plan, []
         (_, _), (twin, compiled) = pair(Block(), budget=0.01, **REPEATABLE)

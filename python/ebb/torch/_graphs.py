@@ -9,6 +9,7 @@ from ._places import place_of
 from ._plan import BORDER, STATE
 
 LEAST_TRIES, LOOSER = 3, 1.02  # a search cut off by the clock may miss what the one before it has found: it gets a few more bytes
+LEAST_SECONDS, RUNS = 0.1, 1000  # a graph's own search takes no longer than so many of its runs: what it gains is a part of these
 CUT_SHORT, PATIENCE = "cut the search short", 4  # before such a refusal is believed, the search has more time, once
 
 
@@ -139,6 +140,14 @@ def planned(text, options, patient, least=0):
             starved, options = True, {**options, "budget": needs}
 
 
+def in_proportion(document, options):
+    """A whole search for a short graph takes longer than it can save. With `effort` no clock ends it early: such plans are repeatable."""
+    if "effort" in options:
+        return options
+    own = sum(op["time_ns"] for op in document.ops) / 1e9
+    return {**options, "time_limit": min(options["time_limit"], max(LEAST_SECONDS, RUNS * own))}
+
+
 def plan_document(document, budget, held, options, settled, shares):
     """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `shares`, a graph that can not go as low
     gets its least, soon: others may go lower for it."""
@@ -150,7 +159,7 @@ def plan_document(document, budget, held, options, settled, shares):
         return GraphPlan(document, ready.plan, ready.limit, spent, ready.starved, free=False)
     in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held)
-    options = {**options, "memory": "in_place"}
+    options = {**(in_proportion(document, options) if shares else options), "memory": "in_place"}
     if limit is not None and limit < in_order:
         options.update(_plan.within(limit))
     plan, starved, found = planned(document.text("step"), options, not shares)

@@ -32,8 +32,8 @@ def peak_of(graphs):
 class Shared:
     """Plans of the graphs of a step when all hold the same part; those that hold the total come first, by their time, then by their bytes."""
 
-    def __init__(self, runs, total, part, options, patient=False):
-        self.part, self.plans = part, attempt(runs, total, part, options, patient)
+    def __init__(self, runs, total, part, options, patient=False, like=None):
+        self.part, self.plans = part, attempt(runs, total, part, options, patient, like)
         self.planned, self.time_ns = Graphs(runs, self.plans).planned, sum(self.plans[g].time_ns for g in runs)
         self.holds = self.planned <= total
         self.rank = (0, self.time_ns) if self.holds else (1, self.planned)
@@ -52,8 +52,10 @@ def share_out(runs, total, options):
         if sum(one.holds for one in tried) > 1 and tried[-1].rank > min(one.rank for one in tried):
             break
     tried.sort(key=lambda one: one.rank)
-    near = [one for one in tried[1:2] if one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
-    found = min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank)
+    own_ns = sum(op["time_ns"] for g in runs for op in g.ops)
+    open_ended = tried[0].time_ns > (1 + WORTH) * own_ns  # else no other part gains as much
+    near = [one for one in tried[1:2] if open_ended and one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
+    found = min(tried + [Shared(runs, total, one.part, options, like=one) for one in tried[:1] + near], key=lambda one: one.rank)
     if found.planned > asked:  # before it is refused, it has more time
         longer = Shared(runs, asked, found.part, options, patient=True)
         within = [one for one in (*tried, longer) if one.planned <= asked]
@@ -81,9 +83,12 @@ def better(runs, total, options):
     return plans if faster else None
 
 
-def attempt(runs, total, part, options, patient):
-    """A plan for each graph when all hold that part. What one that can go no lower takes is taken from the others in a second pass."""
+def attempt(runs, total, part, options, patient, like=None):
+    """A plan for each graph when all hold that part. What one that can go no lower takes is taken from the others in a second pass, or at once
+    where plans that held the total, `like` these, tell."""
     holds = {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}
+    if like is not None and like.holds:
+        holds = {g: max(holds[g], like.plans[g].held_bytes) for g in runs}
     for again in range(PASSES):
         plans = {g: settle(g, limit, int(holds[g]), options, patient) for g, limit in limits(runs, total, holds).items()}
         if again or Graphs(runs, plans).planned <= total or all(plan.held_bytes <= holds[g] for g, plan in plans.items()):
