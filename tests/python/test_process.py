@@ -29,9 +29,10 @@ def run(code, **environment):
         "spec.loader.exec_module(threads)\n"
         f"sys.path.insert(0, {os.path.dirname(os.path.dirname(mge.__file__))!r})\n"
         f"spec = importlib.util.spec_from_file_location('ebb._core', {core!r})\n"
-        "module = importlib.util.module_from_spec(spec)\n"
-        "sys.modules['ebb._core'] = module\n"
-        "with threads.asleep(): spec.loader.exec_module(module)\n"
+        "with threads.asleep():\n"
+        "    module = importlib.util.module_from_spec(spec)\n"  # which loads it
+        "    sys.modules['ebb._core'] = module\n"
+        "    spec.loader.exec_module(module)\n"
     )
     everything = {**os.environ, **environment}
     return subprocess.run([sys.executable, "-c", before + code], capture_output=True, text=True, timeout=100,
