@@ -74,8 +74,8 @@ typedef struct ebb_options {
                              * Each training program has its own budget; evaluation has the first one's */
     bool unpacked; /* for one plan of a planning graph whose values somebody else allocates: budget_bytes is
                     * of max_live_bytes in place of arena_bytes. A plan whose total_bytes are above it has
-                    * budget_bytes -1, and no bound but each op once. It is not cached. EBB_USAGE for other
-                    * models; ignored in other modes */
+                    * budget_bytes -1, and its only bound is that each op runs once. It is not cached.
+                    * EBB_USAGE for other models, and without a budget in bytes */
     ebb_sublinear_config sublinear;
     int64_t effort; /* roughly how many candidates the search scores, beyond its seeds; 0: chosen by the
                      * size of the graph */

@@ -17,7 +17,7 @@ static void sleep_while_waiting(char **argv) {
     for (size_t i = 0; i < TOOL_COUNT(said); i++) {
         if (getenv(said[i])) return;
     }
-    /* The first is for other runtimes than GNU's, which has the second. */
+    /* The first is for runtimes other than GNU's, which reads the second. */
     if (setenv(said[0], "passive", 1) == 0 && setenv(said[1], "1000", 1) == 0)
         (void)execv("/proc/self/exe", argv);
 }

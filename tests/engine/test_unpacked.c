@@ -156,3 +156,18 @@ Test(unpacked, it_is_for_planning_graphs) {
     ebb_model_destroy(model);
     close_bench(&b);
 }
+
+Test(unpacked, it_needs_a_budget_in_bytes) {
+    bench b;
+    ebb_plan *none = NULL;
+    cr_assert_eq(plan(&b, false, LIVE, true), EBB_OK);
+    b.options.budget_bytes = -1;
+    b.options.budget_share = 0.5;
+    cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &none), EBB_USAGE);
+    cr_assert_not_null(strstr(ebb_env_error(b.env), "give one in bytes"), "%s", ebb_env_error(b.env));
+    b.options.budget_share = 0;
+    b.options.memory = EBB_MEMORY_IN_PLACE;
+    cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &none), EBB_USAGE);
+    cr_assert_not_null(strstr(ebb_env_error(b.env), "give one in bytes"), "%s", ebb_env_error(b.env));
+    close_bench(&b);
+}

@@ -120,8 +120,8 @@ def settle_alone(facts, limit, options):
 
 
 def planned(text, options, patient, least=0):
-    """(plan, whether no plan within the budget was found, the bytes within which it was). Then it is the smallest that was, or, where no search ended with a plan, that in PyTorch's
-    order, which takes no search. Below `least` there is none: that is not searched for again."""
+    """(plan, starved, found_within). Starved: no plan within the budget was found; then it is the smallest that was, or, where no search ended with a plan,
+    that in PyTorch's order, which takes no search and has been found within 0 bytes. Below `least` there is none: that is not searched for again."""
     starved, once, tries, needs = False, True, 0, 0
     if options.get("budget", least) < least:
         starved, options = True, {**options, "budget": least}

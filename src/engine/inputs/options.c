@@ -103,6 +103,9 @@ ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
     if (o->memory == EBB_MEMORY_BUDGET && !shared && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
                         (long long)o->budget_bytes);
+    if (o->unpacked && (o->memory != EBB_MEMORY_BUDGET || shared))
+        return ebb_fail(env, EBB_USAGE,
+                        "unpacked counts the live bytes of a budget: give one in bytes, or leave it out");
     if (o->memory != EBB_MEMORY_BUDGET && o->n_keep + o->n_drop > 0)
         return ebb_fail(
             env, EBB_USAGE,

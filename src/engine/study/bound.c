@@ -47,7 +47,7 @@ bool ebb_study_none_fits(const ebb_study *study) {
 static ebb_status prove(ebb_study *study, int64_t arena_bytes) {
     if (proved(study, arena_bytes)) return EBB_OK;
     ebb_proof proof = {arena_bytes, {.kind = "none"}};
-    const bool late = ebb_study_is_late(study);
+    const bool late = arena_bytes >= 0 && ebb_study_is_late(study); /* else there is nothing to leave out */
     ebb_status status = EBB_OK;
     if (study->hint.bound_time_ns <= 0)
         status = ebb_certify(&study->proof, study->facts, late ? -1 : proof.arena_bytes, study->alignment,

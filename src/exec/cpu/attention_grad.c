@@ -166,7 +166,7 @@ CPU_KERNEL(attention_bias_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000),
            .supports = cpu_attention_supports, .scratch = attention_grad_scratch,
            .launch = attention_bias_grad_launch);
 
-/* ---- and the bias's gradient --------------------------------------------------------------------------
+/* ---- with the bias's gradient -------------------------------------------------------------------------
  */
 
 /* Over the rows that the bias was added to. */
@@ -187,9 +187,12 @@ static ebb_status attention_bias_backward_supports(ebb_backend *backend, const e
 static ebb_status attention_bias_backward_scratch(ebb_backend *backend, const ebb_call *call,
                                                   int64_t *bytes) {
     const cpu_sums sums = sums_of(call);
-    const ebb_status status = attention_grad_scratch(backend, call, bytes);
-    *bytes += cpu_sums_bytes(&sums);
-    return status;
+    int64_t slots;
+    const ebb_status status = attention_grad_scratch(backend, call, &slots);
+    if (status != EBB_OK) return status;
+    return ebb_add_i64(slots, cpu_sums_bytes(&sums), bytes)
+               ? EBB_OK
+               : cpu_scratch_check(backend, call, INT64_MAX, 1);
 }
 
 static ebb_status attention_bias_backward_launch(const ebb_kernel_run *run) {

@@ -28,7 +28,7 @@ static int64_t count_of(const cpu_layout *l) {
     return n;
 }
 
-/* Of a chunk: a weight meets as many pixels as an image of one channel has. */
+/* Of a chunk: each weight is used once for each pixel of y. */
 static double flops_of(const cpu_product *p) {
     if (p->kind == CPU_MATMUL) {
         const cpu_layout *left = &p->at[p->at[0].arg == DNNL_ARG_SRC ? 0 : 1].plain;

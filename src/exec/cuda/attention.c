@@ -1,6 +1,7 @@
 /* cuda/attention.c: launches of kernels/attention.h and attention_grad.h. */
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/attention_grad.h"
+#include "exec/cuda/reduction.h"
 
 static cuda_heads heads_of(const ebb_call *call) {
     const int64_t *dim = call->in[0].dim, heads = call->attr[EBB_ATTENTION_HEADS].i[0];
@@ -94,7 +95,7 @@ static ebb_status attention_bias_grad_launch(const ebb_kernel_run *run) {
 CUDA_OP(attention_bias_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
         .scratch = attention_grad_scratch, .launch = attention_bias_grad_launch);
 
-/* ---- and the bias's gradient, launched behind it -------------------------------------------------------
+/* ---- with the bias's gradient, launched behind it ------------------------------------------------------
  */
 
 typedef struct sum_call {
@@ -134,22 +135,17 @@ static ebb_status attention_bias_backward_scratch(ebb_backend *backend, const eb
     sum_call sum;
     int64_t own = 0;
     sum_call_of(call, &sum);
-    const ebb_status status = ebb_cuda_bias_grad.scratch(backend, &sum.call, &own);
-    *bytes = ebb_max_i64(ebb_type_bytes(&call->in[2]), own);
+    ebb_status status = attention_grad_scratch(backend, call, bytes);
+    if (status == EBB_OK) status = ebb_cuda_bias_grad.scratch(backend, &sum.call, &own);
+    if (status == EBB_OK) *bytes = ebb_max_i64(*bytes, own);
     return status;
 }
 
 static ebb_status attention_bias_backward_launch(const ebb_kernel_run *run) {
     sum_call sum;
     sum_call_of(run->call, &sum);
-    const ebb_launch launch = {.in = &run->launch->out[0],
-                               .out = &run->launch->out[1],
-                               .scratch = run->launch->scratch,
-                               .scratch_bytes = run->launch->scratch_bytes};
     const ebb_status status = attention_bias_grad_launch(run);
-    return status == EBB_OK ? ebb_cuda_bias_grad.launch(&(ebb_kernel_run){
-                                  .backend = run->backend, .call = &sum.call, .launch = &launch})
-                            : status;
+    return status == EBB_OK ? cuda_bias_sums_launch(run, &sum.call, 0, 1) : status;
 }
 CUDA_OP(attention_bias_backward, EBB_TAKES(F32), CUDA_SWEEP, .rate_of = backward_rate,
         .supports = attention_bias_backward_supports, .scratch = attention_bias_backward_scratch,

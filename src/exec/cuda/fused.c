@@ -1,5 +1,6 @@
 /* cuda/fused.c: the kernel of fused: what it supports, its rate, its launches (fused.h). */
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/reduction.h"
 
 /* What a kernel keeps. */
 typedef struct cuda_fused {
@@ -91,12 +92,7 @@ static ebb_status sum_launch(const ebb_kernel_run *run, const ebb_fused_body *bo
     uint32_t o = 0;
     while (body->out[o] != body->sum[s]) o++;
     sum.out = &run->call->out[body->n_out + s];
-    const ebb_launch launch = {.in = &run->launch->out[o],
-                               .out = &run->launch->out[body->n_out + s],
-                               .scratch = run->launch->scratch,
-                               .scratch_bytes = run->launch->scratch_bytes};
-    return ebb_cuda_bias_grad.launch(
-        &(ebb_kernel_run){.backend = run->backend, .call = &sum, .launch = &launch});
+    return cuda_bias_sums_launch(run, &sum, o, body->n_out + s);
 }
 
 static ebb_status fused_launch(const ebb_kernel_run *run) {

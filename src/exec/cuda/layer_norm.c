@@ -124,14 +124,8 @@ static ebb_status ln_backward_bias_scratch(ebb_backend *backend, const ebb_call 
 
 static ebb_status ln_backward_bias_launch(const ebb_kernel_run *run) {
     const ebb_call bias = bias_call(run->call);
-    const ebb_launch launch = {.in = &run->launch->out[0],
-                               .out = &run->launch->out[3],
-                               .scratch = run->launch->scratch,
-                               .scratch_bytes = run->launch->scratch_bytes};
     const ebb_status status = ln_backward_launch(run);
-    return status == EBB_OK ? ebb_cuda_bias_grad.launch(&(ebb_kernel_run){
-                                  .backend = run->backend, .call = &bias, .launch = &launch})
-                            : status;
+    return status == EBB_OK ? cuda_bias_sums_launch(run, &bias, 0, 3) : status;
 }
 
 CUDA_OP(ln_backward_bias, EBB_TAKES(F32), CUDA_SWEEP, .rate_of = backward_rate,

@@ -45,6 +45,14 @@ static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
 CUDA_OP(bias_grad, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = bias_grad_scratch,
         .launch = bias_grad_launch);
 
+ebb_status cuda_bias_sums_launch(const ebb_kernel_run *run, const ebb_call *sum, uint32_t of, uint32_t to) {
+    const ebb_launch launch = {.in = &run->launch->out[of],
+                               .out = &run->launch->out[to],
+                               .scratch = run->launch->scratch,
+                               .scratch_bytes = run->launch->scratch_bytes};
+    return bias_grad_launch(&(ebb_kernel_run){.backend = run->backend, .call = sum, .launch = &launch});
+}
+
 /* All elements are one channel's. */
 static cuda_lanes squares_lanes(const ebb_call *call) {
     return cuda_lanes_of(1, ebb_type_count(&call->in[0]), 1, 4, CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);

@@ -23,6 +23,9 @@ EBB_CHECKED ebb_status cuda_sums_scratch(ebb_backend *backend, const ebb_call *c
 EBB_CHECKED ebb_status cuda_sums_join(ebb_backend *backend, const cuda_lanes *lanes, const void *partial,
                                       cuda_sums_join_args join);
 
+/* Launches `sum`, a call of bias_grad, of result `of` of the run to result `to`, with the run's scratch. */
+ebb_status cuda_bias_sums_launch(const ebb_kernel_run *run, const ebb_call *sum, uint32_t of, uint32_t to);
+
 /* Of bn_act, bn_add and their gradients: as an element holds them. */
 static inline cuda_bounds cuda_bounds_of(const ebb_call *call) {
     const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
