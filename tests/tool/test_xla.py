@@ -124,6 +124,8 @@ def repeated_steps_are_not_merged(t):
     here(t)
     plan = t.json("plan", "dropped.ebb", "--dim", "N=512", "--no-fuse", "-o", "plan.json")
     budget = plan["total_bytes"] - plan["arena_bytes"] * 3 // 10
+    once = t.json("bench", "dropped.ebb", "--dim", "N=512", *XLA, "--budget", str(budget), "--steps", "1")
+    holds(once["own_ns"] > 0 and once["xla_ns"] > 0, once)
     told = t.json("bench", "dropped.ebb", "--dim", "N=512", *XLA, "--budget", str(budget), "--steps", "3")
     holds(told["n_recomputed"] > 0 and told["steps"] == 3 and told["temp_bytes"] < told["merged_temp_bytes"], told)
     holds(told["loss_off"] <= NEAR and told["param_off"] < 1e-3 and told["xla_ns"] > 0, told)

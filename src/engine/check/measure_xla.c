@@ -86,13 +86,14 @@ static ebb_status run_steps(pair *p, uint32_t n) {
     ebb_status status = before ? look_at_params(p, before, false) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = ebb_made_up_draw(&p->arena, p->own.program, &p->input);
     for (uint32_t i = 0; i < n && status == EBB_OK; i++) {
-        int64_t first = -1; /* the first step of each is no measure: pages and caches */
+        const bool counts = i > 0 || n == 1; /* the first of several is no measure: pages and caches */
+        int64_t first = -1;
         if (ebb_stop_asked(p->env))
             return ebb_fail(p->env, EBB_INTERRUPTED, "interrupted: nothing is measured");
         status = ebb_made_up_feed(p->own.program, &p->input);
         if (status == EBB_OK) status = ebb_made_up_feed(p->xla.program, &p->input);
-        if (status == EBB_OK) status = step(p, &p->own, i ? &out->own_ns : &first);
-        if (status == EBB_OK) status = step(p, &p->xla, i ? &out->xla_ns : &first);
+        if (status == EBB_OK) status = step(p, &p->own, counts ? &out->own_ns : &first);
+        if (status == EBB_OK) status = step(p, &p->xla, counts ? &out->xla_ns : &first);
         if (status == EBB_OK && i == 0) status = look_at_params(p, before, true);
         const double off = fabs(p->xla.loss - p->own.loss) / fmax(fabs(p->own.loss), 1e-3);
         if (isnan(off) || off > out->loss_off) out->loss_off = off; /* a NaN stays */

@@ -51,7 +51,7 @@ static int64_t operand_bytes(const int64_t *s) {
 static ebb_status is_best(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
                           const char *part, bool *best) {
     dnnl_primitive_desc_t desc = NULL;
-    const int before = cpu_team_enter(cpu_product_team(cpu, product));
+    const int before = cpu_team_enter(cpu_product_team(cpu, call, product));
     const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
     cpu_team_leave(before);
     *best = !failed && cpu_primitive_is(desc, part);

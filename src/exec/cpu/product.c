@@ -22,26 +22,11 @@ static void layout_deinit(layout *l) {
 
 /* ---- its team ------------------------------------------------------------------------------------- */
 
-static int64_t count_of(const cpu_layout *l) {
-    int64_t n = 1;
-    for (int d = 0; d < l->rank; d++) n *= l->size[d];
-    return n;
-}
-
-/* Of a chunk: each weight is used once for each pixel of y. */
-static double flops_of(const cpu_product *p) {
-    if (p->kind == CPU_MATMUL) {
-        const cpu_layout *left = &p->at[p->at[0].arg == DNNL_ARG_SRC ? 0 : 1].plain;
-        return 2.0 * (double)count_of(&p->at[2].plain) * (double)left->size[left->rank - 1];
-    }
-    const int y = p->kind == CPU_CONV ? 2 : p->kind == CPU_CONV_WGRAD ? 1 : 0;
-    const int w = p->kind == CPU_CONV_WGRAD ? 2 : 1;
-    const cpu_layout *result = &p->at[y].plain;
-    return 2.0 * (double)(count_of(result) / result->size[1]) * (double)count_of(&p->at[w].plain);
-}
-
-int cpu_product_team(const cpu_backend *cpu, const cpu_product *product) {
-    return flops_of(product) < cpu->team_flops ? 1 : (int)cpu->base.n_threads;
+int cpu_product_team(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product) {
+    ebb_cost cost;
+    call->op->cost(call, &cost);
+    const double flops = (double)cost.flops / (double)(product->n_more + 1); /* of a chunk */
+    return flops < cpu->team_flops ? 1 : (int)cpu->base.n_threads;
 }
 
 /* ---- descriptions --------------------------------------------------------------------------------- */
@@ -141,7 +126,7 @@ ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call, const cpu
                                int64_t *bytes) {
     layout l;
     int64_t part[N_PARTS];
-    const int before = cpu_team_enter(cpu_product_team(cpu, product));
+    const int before = cpu_team_enter(cpu_product_team(cpu, call, product));
     const ebb_status status = describe(cpu, call, product, &l);
     cpu_team_leave(before);
     parts_of(&l, part);
@@ -194,7 +179,6 @@ static dnnl_status_t state_create(cpu_backend *cpu, const cpu_product *product, 
     s->result_offset = part[3];
     s->result_floats = l->result_bytes / (int64_t)sizeof(float);
     s->n_more = product->n_more;
-    s->team = cpu_product_team(cpu, product);
     return failed;
 }
 
@@ -205,7 +189,8 @@ ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *call, const cpu
     cpu_product_state *s = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
     layout l;
-    const int before = cpu_team_enter(cpu_product_team(cpu, product));
+    s->team = cpu_product_team(cpu, call, product);
+    const int before = cpu_team_enter(s->team);
     ebb_status status = describe(cpu, call, product, &l);
     if (status == EBB_OK) {
         status = cpu_onednn(env, call, "primitive_create", state_create(cpu, product, &l, s));

@@ -64,7 +64,7 @@ EBB_CHECKED ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call
 
 /* The threads that a product is made for and always runs with: the plan's width, or one where waking others
  * costs more than they save. */
-int cpu_product_team(const cpu_backend *cpu, const cpu_product *product);
+int cpu_product_team(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product);
 
 /* Computes the bytes of scratch. Takes tens of microseconds: callers memoize it (memo.h). */
 EBB_CHECKED ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call,

@@ -114,11 +114,8 @@ static void sum_call_of(const ebb_call *call, sum_call *out) {
 /* dqkv is read again. */
 static void backward_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                           const char **kind) {
-    ebb_cost cost;
     (void)backend, (void)kind;
-    call->op->cost(call, &cost);
-    const double bytes = (double)cost.bytes, again = (double)ebb_type_bytes(&call->out[0]);
-    rate->bytes = ebb_max_i64((int64_t)((double)rate->bytes * bytes / (bytes + again)), 1);
+    cuda_rate_again(call, (double)ebb_type_bytes(&call->out[0]), rate);
     rate->start_ns += ebb_cuda_bias_grad.rate.start_ns;
 }
 

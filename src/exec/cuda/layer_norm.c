@@ -89,12 +89,8 @@ CUDA_OP(ln_grad, CUDA_REALS, CUDA_SWEEP, .launch = ln_grad_launch);
 static void backward_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                           const char **kind) {
     const bool bias = call->op->code == EBB_OP_ln_backward_bias;
-    ebb_cost cost;
     (void)backend, (void)kind;
-    call->op->cost(call, &cost);
-    const double bytes = (double)cost.bytes,
-                 again = (bias ? 3.0 : 2.0) * (double)ebb_type_bytes(&call->in[0]);
-    rate->bytes = ebb_max_i64((int64_t)((double)rate->bytes * bytes / (bytes + again)), 1);
+    cuda_rate_again(call, (bias ? 3.0 : 2.0) * (double)ebb_type_bytes(&call->in[0]), rate);
     rate->start_ns += ebb_cuda_ln_grad_sums.rate.start_ns + (bias ? ebb_cuda_bias_grad.rate.start_ns : 0);
 }
 

@@ -45,6 +45,13 @@ static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
 CUDA_OP(bias_grad, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = bias_grad_scratch,
         .launch = bias_grad_launch);
 
+void cuda_rate_again(const ebb_call *call, double bytes, ebb_kernel_rate *rate) {
+    ebb_cost cost;
+    call->op->cost(call, &cost);
+    const double counted = (double)cost.bytes;
+    rate->bytes = ebb_max_i64((int64_t)((double)rate->bytes * counted / (counted + bytes)), 1);
+}
+
 ebb_status cuda_bias_sums_launch(const ebb_kernel_run *run, const ebb_call *sum, uint32_t of, uint32_t to) {
     const ebb_launch launch = {.in = &run->launch->out[of],
                                .out = &run->launch->out[to],

@@ -23,6 +23,9 @@ EBB_CHECKED ebb_status cuda_sums_scratch(ebb_backend *backend, const ebb_call *c
 EBB_CHECKED ebb_status cuda_sums_join(ebb_backend *backend, const cuda_lanes *lanes, const void *partial,
                                       cuda_sums_join_args join);
 
+/* The rate of a kernel that reads so many bytes more than its op counts. */
+void cuda_rate_again(const ebb_call *call, double bytes, ebb_kernel_rate *rate);
+
 /* Launches `sum`, a call of bias_grad, of result `of` of the run to result `to`, with the run's scratch. */
 ebb_status cuda_bias_sums_launch(const ebb_kernel_run *run, const ebb_call *sum, uint32_t of, uint32_t to);
 
