@@ -159,7 +159,8 @@ class Shares(unittest.TestCase):
 
         def make(text, options):
             if options["memory"] == "in_place" or options["budget"] > loosest:
-                return real(text, {**options, "memory": "in_place"})
+                in_order = {name: value for name, value in options.items() if name not in ("budget", "unpacked")}
+                return real(text, {**in_order, "memory": "in_place"})
             asked.append(options["budget"])
             raise ebb.torch.OverBudget(f"no plan found within {options['budget']} bytes", least if known and len(asked) == 2 else None)
 
