@@ -50,6 +50,10 @@ static ebb_status check_flags(tool *t) {
     if (args->method && !megengine && !budget)
         return tool_fail(t, EBB_USAGE,
                          "--method budget needs --budget: write --budget 11GiB, for instance");
+    const bool chains = args->opt_level && args->opt_level[0] == '3';
+    if (args->backend && strcmp(args->backend, "xla") == 0 && (chains || args->jit))
+        return tool_fail(t, EBB_USAGE, "XLA fuses a step's ops itself: leave --%s out",
+                         chains ? "opt-level 3" : "jit");
     return EBB_OK;
 }
 

@@ -32,7 +32,8 @@ static ebb_status check_ops(const hlo_module *m) {
     }
     if (names[0] == '\0') return EBB_OK;
     return ebb_fail(m->arena->env, EBB_UNAVAILABLE,
-                    "backend xla: %s has no form for XLA: %s: run it without", m->graph->name, names);
+                    "backend xla: %s has ops without a form for XLA: %s: leave out --backend xla",
+                    m->graph->name, names);
 }
 
 /* ---- the signature ---- */

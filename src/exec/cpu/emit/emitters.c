@@ -37,8 +37,10 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
         return ebb_fail(jit->env, EBB_UNAVAILABLE,
                         "jit NVRTC is of the device cuda: the device cpu has LLVM, CC, MLIR, HALIDE and "
                         "INTERP");
-    return ebb_fail(jit->env, EBB_USAGE,
-                    "jit \"%.20s\" is not known: it is LLVM, CC, MLIR, HALIDE or INTERP", name);
+    return ebb_fail(
+        jit->env, EBB_USAGE,
+        "jit \"%.20s\" is not known: it is LLVM, CC, MLIR, HALIDE or INTERP (--jit, MGB_JIT_BACKEND)",
+        name);
 }
 
 ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]) {

@@ -16,8 +16,10 @@ static ebb_status name_find(ebb_env *env, const char *name, const char **out) {
             return ebb_fail(env, EBB_UNAVAILABLE, "jit %s is not of the device cuda: it has %s, %s and %s",
                             name, cuda_compilers[0], cuda_compilers[1], cuda_compilers[2]);
     }
-    return ebb_fail(env, EBB_USAGE, "jit \"%.20s\" is not known: the device cuda has %s, %s and %s", name,
-                    cuda_compilers[0], cuda_compilers[1], cuda_compilers[2]);
+    return ebb_fail(
+        env, EBB_USAGE,
+        "jit \"%.20s\" is not known: the device cuda has %s, %s and %s (--jit, MGB_JIT_BACKEND)", name,
+        cuda_compilers[0], cuda_compilers[1], cuda_compilers[2]);
 }
 
 static const char *name_of(const cuda_jit *jit) {

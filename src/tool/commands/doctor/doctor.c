@@ -44,6 +44,9 @@ static void look(machine *m) {
     m->omp_limit = getenv("OMP_THREAD_LIMIT");
 }
 
+/* How what is said of XLA begins. */
+#define XLA "backend xla: "
+
 static void print_text(tool *t, const machine *m) {
     bool available = false;
     const char *why = NULL, *name, *device;
@@ -59,11 +62,13 @@ static void print_text(tool *t, const machine *m) {
                why && *why != '\0' ? ": " : "", why ? why : "");
     char what[EBB_EMITTER_WHAT];
     for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &device, &available, what)) != NULL; i++)
-        printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
-               what);
+        printf("jit %-7s %-4s %s%s%s\n", name, device, available ? "available" : "not available",
+               *what ? ": " : "", what);
     char plugin[EBB_XLA_WHAT];
     available = ebb_xla_here(t->env, plugin);
-    printf("backend xla      %s: %s\n", available ? "available" : "not available", plugin);
+    why = strncmp(plugin, XLA, strlen(XLA)) == 0 ? plugin + strlen(XLA)
+                                                 : plugin; /* the row says it already */
+    printf("backend xla      %s: %s\n", available ? "available" : "not available", why);
     for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++)
         printf("data %-11s %s%s%s\n", name, available ? "available" : "not available", why ? ": " : "",
                why ? why : "");

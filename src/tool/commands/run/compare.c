@@ -26,6 +26,7 @@ static ebb_status print_json(tool *t, const ebb_options *o, const ebb_compare_re
     out_json json;
     out_json_begin(&json, "ebb.compare/1");
     out_text(&json, "device", o->device);
+    out_text(&json, "backend", o->xla ? "xla" : "own");
     out_text(&json, "other", t->args.compare);
     out_text(&json, "verdict", verdict == EBB_OK ? "agree" : "differ");
     out_integer(&json, "ops", r->n_ops);
@@ -70,9 +71,10 @@ static ebb_status print_worst(tool *t, const ebb_compare_result *r) {
 }
 
 static ebb_status print_text(tool *t, const ebb_options *o, const ebb_compare_result *r) {
+    const char *runs = o->xla ? "XLA" : o->device;
     printf("one step on %s and on %s, each op on the inputs that %s has: %s, %s and %s to compare\n\n",
-           o->device, t->args.compare, o->device, out_bytes(r->device_bytes).text,
-           out_bytes(r->other_bytes).text, out_bytes(r->room_bytes).text);
+           runs, t->args.compare, runs, out_bytes(r->device_bytes).text, out_bytes(r->other_bytes).text,
+           out_bytes(r->room_bytes).text);
     const ebb_status status = print_worst(t, r);
     if (status != EBB_OK) return status;
     printf("\n%u ops: %u differ by more than is allowed (part: difference / allowed; *: beside what inputs "

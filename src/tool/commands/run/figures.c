@@ -44,8 +44,8 @@ static void xla_json(out_json *json, const ebb_xla_memory *m) {
 void run_print_head(const run_session *s, const ebb_plan_summary *p) {
     int64_t planned = p->arena_bytes + p->persistent_bytes, taken = ebb_engine_block_bytes(s->engine);
     out_safe(stdout, p->graph_name);
-    printf(" on %s, %u %s: %u steps, %u run again\n", p->backend, p->n_threads,
-           p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
+    printf(" %s %s, %u %s: %u steps, %u run again\n", s->by_xla ? "by XLA, planned for" : "on", p->backend,
+           p->n_threads, p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
     printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
     if (!s->by_xla)
         printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
