@@ -75,7 +75,7 @@ static void operands(const int64_t *s, int64_t n, bool free, cpu_product *p) {
 }
 
 cpu_product cpu_conv_product(const ebb_call *call, const int64_t *s, cpu_conv_way way) {
-    cpu_product p = {.kind = cpu_conv_kind(call), .winograd = way.winograd};
+    cpu_product p = {.kind = cpu_conv_kind(call)};
     operands(s, way.images > 0 ? way.images : s[N], way.images > 0, &p);
     for (int axis = 0; axis < 2; axis++) {
         p.stride[axis] = s[SH + axis];
@@ -106,7 +106,7 @@ static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64
 
 typedef struct conv_state {
     void *product;
-    bool columns;
+    ebb_status (*launch)(const ebb_kernel_run *run);
 } conv_state;
 
 static void conv_release(ebb_backend *backend, void *state) {
@@ -126,8 +126,10 @@ static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void 
     conv_state *c = ebb_calloc(backend->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
     cpu_conv_sizes(call, s);
-    c->columns = way.columns;
-    const cpu_product product = way.columns ? cpu_columns_product(s) : cpu_conv_product(call, s, way);
+    c->launch = way.columns ? cpu_columns_launch : way.tiles ? cpu_tiles_launch : cpu_product_launch;
+    const cpu_product product = way.columns ? cpu_columns_product(s)
+                                : way.tiles ? cpu_tiles_product(s, cpu_conv_kind(call))
+                                            : cpu_conv_product(call, s, way);
     status = cpu_product_prepare(cpu, call, &product, &c->product);
     if (status == EBB_OK)
         *state = c;
@@ -140,7 +142,7 @@ static ebb_status conv_launch(const ebb_kernel_run *run) {
     const conv_state *c = run->state;
     ebb_kernel_run inner = *run;
     inner.state = c->product;
-    return c->columns ? cpu_columns_launch(&inner) : cpu_product_launch(&inner);
+    return c->launch(&inner);
 }
 
 #define CONV(name, rate)                                                                        \

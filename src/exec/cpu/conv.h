@@ -3,9 +3,8 @@
  *
  *     plain      on images as they are stored, channels last
  *     blocks     on images in blocks of channels, converted in scratch some at a time (decision 55)
- *     winograd   likewise, in tiles of 4 x 4 that are transformed, multiplied and transformed back: a 3 x 3
- *                takes a quarter of the products (Lavin and Gray, "Fast Algorithms for Convolutional Neural
- *                Networks", 2015, F(4x4, 3x3)); decision 76
+ *     tiles      of 4 x 4 pixels that are transformed, multiplied and transformed back (tiles.h): a 3 x 3
+ *                takes a quarter of the products (decision 107)
  *     columns    a weight gradient as one product with what each pixel of the result saw (decision 81)
  */
 #ifndef EBB_EXEC_CPU_CONV_H
@@ -15,11 +14,10 @@
 
 enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, CPU_N_CONV };
 
-/* images: number converted at a time, a divisor of the batch; 0: none. With columns neither this nor
- * winograd is set. */
+/* images: number converted at a time, a divisor of the batch; 0: none. One of the three is set at most. */
 typedef struct cpu_conv_way {
     int64_t images;
-    bool winograd, columns;
+    bool tiles, columns;
 } cpu_conv_way;
 
 cpu_product_kind cpu_conv_kind(const ebb_call *call);
@@ -37,6 +35,12 @@ cpu_product cpu_columns_product(const int64_t *size);
 EBB_CHECKED ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
                                            int64_t *bytes);
 ebb_status cpu_columns_launch(const ebb_kernel_run *run); /* its state is from the product's prepare */
+/* Tiles likewise. count: of a whole call. */
+int64_t cpu_tiles_count(const int64_t *size, cpu_product_kind kind);
+cpu_product cpu_tiles_product(const int64_t *size, cpu_product_kind kind);
+EBB_CHECKED ebb_status cpu_tiles_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
+                                         int64_t *bytes);
+ebb_status cpu_tiles_launch(const ebb_kernel_run *run);
 void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                    const char **kind);
 

@@ -21,24 +21,18 @@ static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
     return s[N];
 }
 
-/* Transformed weights are four times the weights' bytes and wanted once for all tiles of a chunk: of MANY
- * tiles they hardly show, below FEW they outweigh what is gained (decision 76). */
+/* Transformed weights are four times the weights' bytes: below FEW tiles they outweigh what is gained. */
 enum {
-    TILE = 4,
     LEAST = 16, /* channels: a vector */
     FEW_TILES = 48,
-    MANY_TILES = 128,
-    MOST_SCRATCH = 4 /* times the operands */
+    MOST_PRODUCTS = CPU_MOST_ELEMENTS / 128, /* of a place; a chunk has at most 72 times as many floats */
+    MOST_SCRATCH = 4                         /* times the operands */
 };
 
-static int64_t tiles_of(const int64_t *s) {
-    return cpu_ceil_div(s[OH], TILE) * cpu_ceil_div(s[OW], TILE);
-}
-
-static bool may_transform(const cpu_backend *cpu, const int64_t *s) {
-    return cpu->wide && cpu->winograd && s[G] == 1 && s[KH] == 3 && s[KW] == 3 && s[SH] == 1 &&
-           s[SW] == 1 && s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST &&
-           s[N] * tiles_of(s) >= FEW_TILES;
+static bool may_transform(const cpu_backend *cpu, const ebb_call *call, const int64_t *s) {
+    return cpu->winograd && s[G] == 1 && s[KH] == 3 && s[KW] == 3 && s[SH] == 1 && s[SW] == 1 &&
+           s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST && s[C] * s[O] <= MOST_PRODUCTS &&
+           cpu_tiles_count(s, cpu_conv_kind(call)) >= FEW_TILES;
 }
 
 static int64_t operand_bytes(const int64_t *s) {
@@ -60,24 +54,11 @@ static ebb_status is_best(const cpu_backend *cpu, const ebb_call *call, const cp
                                         : EBB_OK;
 }
 
-/* The most images up to MANY_TILES' whose scratch is within bounds; none: winograd stays false. */
-static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way,
-                               int64_t *bytes) {
-    const int64_t tiles = tiles_of(s);
-    for (int64_t n = images_for(s, tiles, MANY_TILES); n > 0 && n * tiles >= FEW_TILES; n--) {
-        if (s[N] % n != 0) continue;
-        const cpu_conv_way tried = {.images = n, .winograd = true};
-        const cpu_product product = cpu_conv_product(call, s, tried);
-        bool there;
-        ebb_status status = is_best(cpu, call, &product, "", &there);
-        if (status != EBB_OK || !there) return status;
-        status = cpu_product_scratch(cpu, call, &product, bytes);
-        if (status != EBB_OK) return status;
-        if (*bytes > MOST_SCRATCH * operand_bytes(s)) continue;
-        *way = tried;
-        return EBB_OK;
-    }
-    return EBB_OK;
+static ebb_status try_tiles(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way,
+                            int64_t *bytes) {
+    const ebb_status status = cpu_tiles_scratch(cpu, call, s, bytes);
+    if (status == EBB_OK && *bytes <= MOST_SCRATCH * operand_bytes(s)) *way = (cpu_conv_way){.tiles = true};
+    return status;
 }
 
 /* oneDNN's general kernel, for images too small for its others, wants four times the weights for each
@@ -114,7 +95,7 @@ static bool find(const cpu_backend *cpu, const ebb_call *call, const int64_t *s,
     int64_t key[CPU_MEMO_KEY], value;
     key_of(call, s, true, key);
     if (!cpu_memo_find(&cpu->memo, key, &value)) return false;
-    *way = (cpu_conv_way){.images = value / 4, .winograd = value & 1, .columns = value & 2};
+    *way = (cpu_conv_way){.images = value / 4, .tiles = value & 1, .columns = value & 2};
     return true;
 }
 
@@ -125,7 +106,7 @@ static ebb_status add(cpu_backend *cpu, const ebb_call *call, const int64_t *s, 
     const ebb_status status = cpu_memo_add(&cpu->memo, cpu->base.env, key, bytes);
     if (status != EBB_OK) return status;
     key_of(call, s, true, key);
-    return cpu_memo_add(&cpu->memo, cpu->base.env, key, 4 * way.images + 2 * way.columns + way.winograd);
+    return cpu_memo_add(&cpu->memo, cpu->base.env, key, 4 * way.images + 2 * way.columns + way.tiles);
 }
 
 ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way, int64_t *bytes) {
@@ -136,8 +117,8 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     const bool f32 = call->in[0].dtype == EBB_F32;
     *way =
         (cpu_conv_way){.images = f32 && by_blocks(cpu, s) ? images_for(s, s[OH] * s[OW], CHUNK_PIXELS) : 0};
-    ebb_status status = f32 && may_transform(cpu, s) ? try_winograd(cpu, call, s, way, bytes) : EBB_OK;
-    if (status == EBB_OK && !way->winograd) {
+    ebb_status status = f32 && may_transform(cpu, call, s) ? try_tiles(cpu, call, s, way, bytes) : EBB_OK;
+    if (status == EBB_OK && !way->tiles) {
         const cpu_product product = cpu_conv_product(call, s, *way);
         status = cpu_product_scratch(cpu, call, &product, bytes);
         if (status == EBB_OK && f32 && may_take_columns(cpu, call, s))
@@ -150,7 +131,7 @@ static bool was_chosen(const cpu_backend *cpu, const ebb_call *call) {
     int64_t s[CPU_N_CONV];
     cpu_conv_way way;
     cpu_conv_sizes(call, s);
-    return find(cpu, call, s, &way) && way.winograd;
+    return find(cpu, call, s, &way) && way.tiles;
 }
 
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {

@@ -76,10 +76,6 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     cpu->team_flops = TEAM_FLOPS;
     cpu->winograd = options->winograd;
     ebb_status status = onednn_open(cpu);
-    if (status == EBB_OK && options->winograd && (!cpu->wide || DNNL_VERSION_MAJOR > 2))
-        ebb_log(env, EBB_LOG_WARN,
-                "winograd changes nothing: it needs a processor with AVX-512%s, and oneDNN 2%s",
-                cpu->wide ? "" : " (here is none)", DNNL_VERSION_MAJOR > 2 ? " (here is a later one)" : "");
     if (status == EBB_OK && options->native_bf16) status = native_open(cpu);
     if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
     if (status != EBB_OK) {

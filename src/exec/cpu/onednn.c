@@ -54,10 +54,6 @@ static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc
     return product->avoid && cpu_primitive_is(desc, product->avoid);
 }
 
-static dnnl_alg_kind_t algorithm_of(const cpu_product *p) {
-    return p->winograd ? dnnl_convolution_winograd : dnnl_convolution_direct;
-}
-
 #if DNNL_VERSION_MAJOR >= 3
 
 dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *l, bool bf16, bool any) {
@@ -79,24 +75,23 @@ cpu_memory_desc cpu_memory_desc_of(const cpu_memory_desc_own *own) {
 static dnnl_status_t forward_describe(const cpu_backend *cpu, const cpu_product *p, const convolution *c,
                                       dnnl_primitive_desc_t *out) {
     return dnnl_convolution_forward_primitive_desc_create(
-        out, cpu->engine, dnnl_forward_training, algorithm_of(p), c->x, c->w, NULL, c->y, p->stride,
+        out, cpu->engine, dnnl_forward_training, dnnl_convolution_direct, c->x, c->w, NULL, c->y, p->stride,
         p->dilation, p->before, p->behind, cpu->attr);
 }
 
 /* Gradients want to see their forward. */
 static dnnl_status_t backward_describe(const cpu_backend *cpu, const cpu_product *p, const convolution *c,
                                        dnnl_primitive_desc_t *out) {
-    const dnnl_alg_kind_t algorithm = algorithm_of(p);
     dnnl_primitive_desc_t hint = NULL;
     dnnl_status_t failed = forward_describe(cpu, p, c, &hint);
     if (!failed && p->kind == CPU_CONV_DGRAD)
         failed = dnnl_convolution_backward_data_primitive_desc_create(
-            out, cpu->engine, algorithm, c->x, c->w, c->y, p->stride, p->dilation, p->before, p->behind,
-            hint, cpu->attr);
+            out, cpu->engine, dnnl_convolution_direct, c->x, c->w, c->y, p->stride, p->dilation, p->before,
+            p->behind, hint, cpu->attr);
     else if (!failed)
         failed = dnnl_convolution_backward_weights_primitive_desc_create(
-            out, cpu->engine, algorithm, c->x, c->w, NULL, c->y, p->stride, p->dilation, p->before,
-            p->behind, hint, cpu->attr);
+            out, cpu->engine, dnnl_convolution_direct, c->x, c->w, NULL, c->y, p->stride, p->dilation,
+            p->before, p->behind, hint, cpu->attr);
     if (hint) (void)dnnl_primitive_desc_destroy(hint);
     return failed;
 }
@@ -145,23 +140,23 @@ typedef union op_desc {
 
 static dnnl_status_t op_describe(const cpu_product *p, cpu_product_kind kind, const operands *o,
                                  op_desc *out) {
-    const dnnl_alg_kind_t algorithm = algorithm_of(p);
     const convolution c = convolution_of(p, o);
     switch (kind) {
     case CPU_MATMUL:
         return dnnl_matmul_desc_init(&out->matmul, &o->at[left_of(p)].desc, &o->at[!left_of(p)].desc, NULL,
                                      &o->at[2].desc);
     case CPU_CONV_DGRAD:
-        return dnnl_dilated_convolution_backward_data_desc_init(
-            &out->convolution, algorithm, c.x, c.w, c.y, p->stride, p->dilation, p->before, p->behind);
+        return dnnl_dilated_convolution_backward_data_desc_init(&out->convolution, dnnl_convolution_direct,
+                                                                c.x, c.w, c.y, p->stride, p->dilation,
+                                                                p->before, p->behind);
     case CPU_CONV_WGRAD:
-        return dnnl_dilated_convolution_backward_weights_desc_init(&out->convolution, algorithm, c.x, c.w,
-                                                                   NULL, c.y, p->stride, p->dilation,
-                                                                   p->before, p->behind);
+        return dnnl_dilated_convolution_backward_weights_desc_init(
+            &out->convolution, dnnl_convolution_direct, c.x, c.w, NULL, c.y, p->stride, p->dilation,
+            p->before, p->behind);
     default:
         return dnnl_dilated_convolution_forward_desc_init(&out->convolution, dnnl_forward_training,
-                                                          algorithm, c.x, c.w, NULL, c.y, p->stride,
-                                                          p->dilation, p->before, p->behind);
+                                                          dnnl_convolution_direct, c.x, c.w, NULL, c.y,
+                                                          p->stride, p->dilation, p->before, p->behind);
     }
 }
 

@@ -40,8 +40,7 @@ typedef struct cpu_product {
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
     /* Implementations whose name contains this are skipped; NULL: none. */
     const char *avoid;
-    bool winograd; /* for convolutions: in transformed tiles */
-    bool bf16;     /* all three operands; else f32 */
+    bool bf16; /* all three operands; else f32 */
 } cpu_product;
 
 /* Whether a call's product uses the processor's own bf16 (ebb_backend_options.native_bf16). Only for whole
@@ -73,6 +72,9 @@ EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *cal
                                            const cpu_product *product, void **state);
 void cpu_product_release(ebb_backend *backend, void *state);
 ebb_status cpu_product_launch(const ebb_kernel_run *run);
+
+/* Adds the n floats of x to those of `to`: of a sum over chunks. */
+void cpu_product_add(cpu_backend *cpu, float *to, const float *x, int64_t n);
 
 /* Whether the call's products, or those of its parts in f32, use transformed tiles. Also false if its
  * scratch has not been queried. */

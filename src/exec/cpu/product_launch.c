@@ -57,14 +57,17 @@ CPU_VECTOR static void add_span(const void *ctx, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) a.to[i] += a.x[i];
 }
 
+void cpu_product_add(cpu_backend *cpu, float *to, const float *x, int64_t n) {
+    const addition a = {to, x};
+    cpu_spans(cpu, n, CPU_ALIGNMENT / (int64_t)sizeof(float), 12 * n, add_span, &a);
+}
+
 static dnnl_status_t add_result(cpu_backend *cpu, const cpu_product_state *s) {
     void *to, *x;
     dnnl_status_t failed = dnnl_memory_get_data_handle(memory_of(&s->at[2]), &to);
     if (!failed) failed = dnnl_memory_get_data_handle(s->result, &x);
     if (failed) return failed;
-    const addition a = {to, x};
-    cpu_spans(cpu, s->result_floats, CPU_ALIGNMENT / (int64_t)sizeof(float), 12 * s->result_floats,
-              add_span, &a);
+    cpu_product_add(cpu, to, x, s->result_floats);
     return dnnl_success;
 }
 

@@ -1,0 +1,201 @@
+/* cpu/conv_tiles.c: a 3x3 convolution in transformed tiles (conv.h), by own transforms (tiles.h) and
+ * oneDNN's products.
+ *
+ * A tile is 4x4 pixels of the result. A chunk of tiles t takes one product for each of the 36 places in a
+ * tile:
+ *
+ *     forward      result  [t, o] = image [t, c] x weights [o, c]^T
+ *     by data      dx      [t, c] = dy    [t, o] x weights [o, c], turned by half a turn
+ *     by weights   weights [o, c] = dy    [t, o]^T x image [t, c], chunks added up in order
+ *
+ * Scratch:
+ *
+ *     | weights | what the tiles see | results, or dy | a later chunk's weights | the product's |
+ */
+#include "exec/cpu/conv.h"
+#include "exec/cpu/tiles.h"
+
+#include <string.h>
+
+/* A chunk stays in a cache, or outweighs the transformed weights, which are read once for it. */
+#define CHUNK_BYTES (INT64_C(2) << 20)
+
+typedef struct tiling {
+    int64_t s[CPU_N_CONV];
+    cpu_product_kind kind;
+    int64_t rows, columns;          /* of tiles in an image */
+    int64_t n_chunks, chunk;        /* and the tiles of one: the last may lack some */
+    int64_t weights, seen, results; /* floats of each part of scratch */
+} tiling;
+
+static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
+    const bool by_data = kind == CPU_CONV_DGRAD;
+    tiling t = {.kind = kind};
+    memcpy(t.s, s, sizeof t.s);
+    t.rows = cpu_ceil_div(s[by_data ? H : OH], CPU_TILE);
+    t.columns = cpu_ceil_div(s[by_data ? W : OW], CPU_TILE);
+    const int64_t all = s[N] * t.rows * t.columns, both = s[C] + s[O],
+                  fits = CHUNK_BYTES / ((int64_t)sizeof(float) * CPU_TILE_PLACES * both),
+                  outweighs = s[C] * s[O] / both;
+    t.n_chunks = cpu_ceil_div(all, ebb_max_i64(1, ebb_max_i64(fits, outweighs)));
+    t.chunk = cpu_ceil_div(all, t.n_chunks);
+    t.weights = CPU_TILE_PLACES * s[O] * s[C];
+    t.seen = CPU_TILE_PLACES * t.chunk * s[by_data ? O : C];
+    t.results = CPU_TILE_PLACES * t.chunk * s[by_data ? C : O];
+    return t;
+}
+
+int64_t cpu_tiles_count(const int64_t *s, cpu_product_kind kind) {
+    const tiling t = tiling_of(s, kind);
+    return s[N] * t.rows * t.columns;
+}
+
+/* ---- scratch and products ------------------------------------------------------------------------- */
+
+static int64_t part_bytes(int64_t floats) {
+    return ebb_align_up(floats * (int64_t)sizeof(float), CPU_ALIGNMENT);
+}
+
+/* All of scratch but the product's. */
+static int64_t own_bytes(const tiling *t) {
+    const bool adds = t->kind == CPU_CONV_WGRAD && t->n_chunks > 1;
+    return (adds ? 2 : 1) * part_bytes(t->weights) + part_bytes(t->seen) + part_bytes(t->results);
+}
+
+static cpu_layout matrices(int64_t rows, int64_t columns, bool transposed) {
+    const int64_t each = rows * columns;
+    if (transposed) return (cpu_layout){3, {CPU_TILE_PLACES, columns, rows}, {each, 1, columns}};
+    return (cpu_layout){3, {CPU_TILE_PLACES, rows, columns}, {each, columns, 1}};
+}
+
+cpu_product cpu_tiles_product(const int64_t *s, cpu_product_kind kind) {
+    const tiling t = tiling_of(s, kind);
+    const cpu_layout image = matrices(t.chunk, s[C], false), weights = matrices(s[O], s[C], false),
+                     dy = matrices(t.chunk, s[O], false), dy_turned = matrices(t.chunk, s[O], true),
+                     weights_turned = matrices(s[O], s[C], true);
+    const bool forward = kind == CPU_CONV, by_data = kind == CPU_CONV_DGRAD;
+    return (cpu_product){.kind = CPU_MATMUL,
+                         .at = {{.arg = DNNL_ARG_SRC,
+                                 .plain = forward   ? image
+                                          : by_data ? dy
+                                                    : dy_turned},
+                                {.arg = DNNL_ARG_WEIGHTS,
+                                 .plain = forward   ? weights_turned
+                                          : by_data ? weights
+                                                    : image},
+                                {.arg = DNNL_ARG_DST,
+                                 .plain = forward   ? dy
+                                          : by_data ? image
+                                                    : weights}}};
+}
+
+ebb_status cpu_tiles_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *s, int64_t *bytes) {
+    const tiling t = tiling_of(s, cpu_conv_kind(call));
+    const cpu_product product = cpu_tiles_product(s, t.kind);
+    const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
+    if (status == EBB_OK) *bytes += own_bytes(&t);
+    return status;
+}
+
+/* ---- a run ---------------------------------------------------------------------------------------- */
+
+typedef struct tiles_run {
+    const ebb_kernel_run *run;
+    tiling t;
+    float *weights, *seen, *results, *later; /* of scratch */
+} tiles_run;
+
+static tiles_run run_of(const ebb_kernel_run *run) {
+    int64_t s[CPU_N_CONV];
+    cpu_conv_sizes(run->call, s);
+    tiles_run r = {.run = run, .t = tiling_of(s, cpu_conv_kind(run->call))};
+    char *at = run->launch->scratch;
+    r.weights = (float *)at;
+    r.seen = (float *)(at += part_bytes(r.t.weights));
+    r.results = (float *)(at += part_bytes(r.t.seen));
+    r.later = (float *)(at + part_bytes(r.t.results));
+    return r;
+}
+
+static void transform(const tiles_run *r, cpu_span *span, const cpu_tile_run *f, int64_t n) {
+    cpu_spans(cpu_of(r->run->backend), n, 1, 2 * CPU_TILE_PLACES * n * f->c * (int64_t)sizeof(float), span,
+              f);
+}
+
+static void transform_weights(const tiles_run *r, cpu_span *span, const float *from, float *to) {
+    const int64_t *s = r->t.s;
+    const cpu_tile_run f = {
+        .from = from, .to = to, .apart = s[O] * s[C], .c = s[C], .turn = r->t.kind == CPU_CONV_DGRAD};
+    transform(r, span, &f, s[O]);
+}
+
+/* The tiles of a chunk: in images of c channels of h x w pixels. */
+static void transform_tiles(const tiles_run *r, cpu_span *span, int64_t k, cpu_tile_run f) {
+    f.n = r->t.s[N];
+    f.each = r->t.rows * r->t.columns;
+    f.columns = r->t.columns;
+    f.first = k * r->t.chunk;
+    f.apart = r->t.chunk * f.c;
+    transform(r, span, &f, r->t.chunk);
+}
+
+static void see(const tiles_run *r, int64_t k) {
+    const int64_t *s = r->t.s, turned = CPU_TILE_KERNEL - 1;
+    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
+    const cpu_tile_run x = {.c = s[C], .h = s[H], .w = s[W], .before = {s[PH], s[PW]}},
+                       dy = {.c = s[O], .h = s[OH], .w = s[OW], .before = {turned - s[PH], turned - s[PW]}};
+    cpu_tile_run f = by_data ? dy : x;
+    f.from = r->run->launch->in[0];
+    f.to = r->seen;
+    transform_tiles(r, cpu_tiles_of_images, k, f);
+}
+
+static ebb_status multiply(const tiles_run *r, float *a, float *b, float *y) {
+    void *const in[2] = {a, b}, *const out[1] = {y};
+    ebb_launch launch = *r->run->launch;
+    launch.in = in;
+    launch.out = out;
+    launch.scratch = (char *)launch.scratch + own_bytes(&r->t);
+    ebb_kernel_run product = *r->run;
+    product.launch = &launch;
+    return cpu_product_launch(&product);
+}
+
+/* Forward, and by data. */
+static ebb_status run_images(const tiles_run *r) {
+    const int64_t *s = r->t.s;
+    const ebb_launch *launch = r->run->launch;
+    const cpu_tile_run y = {.c = s[O], .h = s[OH], .w = s[OW]}, dx = {.c = s[C], .h = s[H], .w = s[W]};
+    cpu_tile_run f = r->t.kind == CPU_CONV_DGRAD ? dx : y;
+    f.from = r->results;
+    f.to = launch->out[0];
+    ebb_status status = EBB_OK;
+    transform_weights(r, cpu_tiles_of_weights, launch->in[1], r->weights);
+    for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
+        see(r, k);
+        status = multiply(r, r->seen, r->weights, r->results);
+        if (status == EBB_OK) transform_tiles(r, cpu_tiles_to_results, k, f);
+    }
+    return status;
+}
+
+static ebb_status run_weights(const tiles_run *r) {
+    const int64_t *s = r->t.s;
+    const ebb_launch *launch = r->run->launch;
+    const cpu_tile_run dy = {.from = launch->in[1], .to = r->results, .c = s[O], .h = s[OH], .w = s[OW]};
+    ebb_status status = EBB_OK;
+    for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
+        see(r, k);
+        transform_tiles(r, cpu_tiles_of_gradients, k, dy);
+        status = multiply(r, r->results, r->seen, k == 0 ? r->weights : r->later);
+        if (status == EBB_OK && k > 0)
+            cpu_product_add(cpu_of(r->run->backend), r->weights, r->later, r->t.weights);
+    }
+    if (status == EBB_OK) transform_weights(r, cpu_tiles_to_weight_gradient, r->weights, launch->out[0]);
+    return status;
+}
+
+ebb_status cpu_tiles_launch(const ebb_kernel_run *run) {
+    const tiles_run r = run_of(run);
+    return r.t.kind == CPU_CONV_WGRAD ? run_weights(&r) : run_images(&r);
+}
