@@ -32,8 +32,8 @@ static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
     const bool by_data = kind == CPU_CONV_DGRAD;
     tiling t = {.kind = kind};
     memcpy(t.s, s, sizeof t.s);
-    t.rows = cpu_ceil_div(s[by_data ? H : OH], CPU_TILE);
-    t.columns = cpu_ceil_div(s[by_data ? W : OW], CPU_TILE);
+    t.rows = cpu_ceil_div(s[by_data ? H : OH], CPU_TILE_OUT);
+    t.columns = cpu_ceil_div(s[by_data ? W : OW], CPU_TILE_OUT);
     const int64_t all = s[N] * t.rows * t.columns, both = s[C] + s[O],
                   fits = CHUNK_BYTES / ((int64_t)sizeof(float) * CPU_TILE_PLACES * both),
                   outweighs = s[C] * s[O] / both;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { PIXELS = CPU_TILE * CPU_TILE };
+enum { PIXELS = CPU_TILE_OUT * CPU_TILE_OUT };
 
 /* Runs block on all channels of each row. */
 #define BY_BLOCKS(block)                                                                            \
@@ -55,8 +55,8 @@ typedef struct place {
 
 CPU_INLINE bool place_of(const cpu_tile_run *run, int64_t tile, place *at) {
     const int64_t all = run->first + tile, in = all % run->each;
-    *at = (place){all / run->each, in / run->columns * CPU_TILE - run->before[0],
-                  in % run->columns * CPU_TILE - run->before[1]};
+    *at = (place){all / run->each, in / run->columns * CPU_TILE_OUT - run->before[0],
+                  in % run->columns * CPU_TILE_OUT - run->before[1]};
     return at->image < run->n;
 }
 
@@ -94,7 +94,7 @@ CPU_INLINE void image_block(const cpu_tile_run *run, int64_t tile, int64_t c, in
 CPU_VECTOR void cpu_tiles_of_images(const void *ctx, int64_t begin, int64_t end){BY_BLOCKS(image_block)}
 
 CPU_INLINE void gradient_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
-    spread_block(run, tile, c, width, cpu_tile_gradient, CPU_TILE);
+    spread_block(run, tile, c, width, cpu_tile_gradient, CPU_TILE_OUT);
 }
 
 CPU_VECTOR void cpu_tiles_of_gradients(const void *ctx, int64_t begin,
@@ -105,13 +105,13 @@ CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, i
     place at;
     if (!place_of(run, tile, &at)) return;
     collect(run, tile, c, width, places);
-    cpu_tile_transform(cpu_tile_result, CPU_TILE_IN, CPU_TILE, places, pixels, CPU_TILE_WIDTH, width);
-    const int64_t rows = ebb_min_i64(CPU_TILE, run->h - at.h),
-                  columns = ebb_min_i64(CPU_TILE, run->w - at.w);
+    cpu_tile_transform(cpu_tile_result, CPU_TILE_IN, CPU_TILE_OUT, places, pixels, CPU_TILE_WIDTH, width);
+    const int64_t rows = ebb_min_i64(CPU_TILE_OUT, run->h - at.h),
+                  columns = ebb_min_i64(CPU_TILE_OUT, run->w - at.w);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++)
             memcpy(run->to + ((at.image * run->h + at.h + i) * run->w + at.w + j) * run->c + c,
-                   pixels + (i * CPU_TILE + j) * CPU_TILE_WIDTH, (size_t)width * sizeof *pixels);
+                   pixels + (i * CPU_TILE_OUT + j) * CPU_TILE_WIDTH, (size_t)width * sizeof *pixels);
     }
 }
 

@@ -18,8 +18,8 @@
 #include "exec/cpu/cpu.h"
 
 enum {
-    CPU_TILE = 4,    /* results along an axis */
-    CPU_TILE_IN = 6, /* what they see; and how many products there are */
+    CPU_TILE_OUT = 4, /* results along an axis */
+    CPU_TILE_IN = 6,  /* what they see; and how many products there are */
     CPU_TILE_KERNEL = 3,
     CPU_TILE_PLACES = CPU_TILE_IN * CPU_TILE_IN,
     CPU_TILE_TAPS = CPU_TILE_KERNEL * CPU_TILE_KERNEL,
