@@ -11,16 +11,19 @@
 
 /* Sizes that tiles of 4 do not divide, channels that blocks do not, several chunks, and a last one that
  * lacks tiles. */
-enum { N_ROWS = 3 };
+enum { N_ROWS = 4 };
 static const ebb_op_case forward[N_ROWS] = {{"[8,32,30,27] [48,32,3,3]", "pad=1"},
                                             {"[24,64,15,14] [64,64,3,3]", ""},
-                                            {"[8,20,30,27] [37,20,3,3]", "pad=2,0"}};
+                                            {"[8,20,30,27] [37,20,3,3]", "pad=2,0"},
+                                            {"[8,256,16,14] [288,256,3,3]", "pad=1"}};
 static const ebb_op_case by_data[N_ROWS] = {{"[8,48,30,27] [48,32,3,3]", "pad=1 size=30,27"},
                                             {"[24,64,13,12] [64,64,3,3]", "size=15,14"},
-                                            {"[8,37,32,25] [37,20,3,3]", "pad=2,0 size=30,27"}};
+                                            {"[8,37,32,25] [37,20,3,3]", "pad=2,0 size=30,27"},
+                                            {"[8,256,16,14] [256,288,3,3]", "pad=1 size=16,14"}};
 static const ebb_op_case by_weights[N_ROWS] = {{"[8,48,34,29] [8,48,34,29]", "pad=1 size=3"},
                                                {"[48,80,15,14] [48,80,13,12]", "size=3"},
-                                               {"[8,20,30,27] [8,37,32,25]", "pad=2,0 size=3"}};
+                                               {"[8,20,30,27] [8,37,32,25]", "pad=2,0 size=3"},
+                                               {"[8,256,16,14] [8,288,16,14]", "pad=1 size=3"}};
 
 static const ebb_case_table tables[] = {
     {.op = &ebb_op_conv2d, .fills = "u", .rounds_factors = true, .rows = forward, .n_rows = N_ROWS},

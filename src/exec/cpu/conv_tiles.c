@@ -8,7 +8,8 @@
  *     by data      dx      [t, c] = dy    [t, o] x weights [o, c], turned by half a turn
  *     by weights   weights [o, c] = dy    [t, o]^T x image [t, c], chunks added up in order
  *
- * Scratch:
+ * Where those weights are many, this is done for a slice of the result's channels (of the weights' o) at a
+ * time. Scratch:
  *
  *     | weights | what the tiles see | results, or dy | a later chunk's weights | the product's |
  */
@@ -19,29 +20,41 @@
 
 /* A chunk stays in a cache, or outweighs the transformed weights, which are read once for it. */
 #define CHUNK_BYTES (INT64_C(2) << 20)
+/* The most transformed weights of a slice, where channels divide into such. */
+#define SLICE_BYTES (INT64_C(10) << 20)
 
 typedef struct tiling {
     int64_t s[CPU_N_CONV];
     cpu_product_kind kind;
     int64_t rows, columns;          /* of tiles in an image */
+    int64_t c, c_of, c_seen;        /* channels of a slice, of the result, and of what the tiles see */
     int64_t n_chunks, chunk;        /* and the tiles of one: the last may lack some */
     int64_t weights, seen, results; /* floats of each part of scratch */
 } tiling;
 
+/* The fewest slices, of whole blocks, that are small enough; else one. */
+static int64_t slice_of(int64_t c_of, int64_t c_seen) {
+    const int64_t each = (int64_t)sizeof(float) * CPU_TILE_PLACES * c_seen;
+    int64_t n = 1;
+    while (c_of / n * each > SLICE_BYTES && c_of % (2 * n * CPU_TILE_WIDTH) == 0) n *= 2;
+    return c_of / n;
+}
+
 static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
     const bool by_data = kind == CPU_CONV_DGRAD;
-    tiling t = {.kind = kind};
+    tiling t = {.kind = kind, .c_of = s[by_data ? C : O], .c_seen = s[by_data ? O : C]};
     memcpy(t.s, s, sizeof t.s);
     t.rows = cpu_ceil_div(s[by_data ? H : OH], CPU_TILE_OUT);
     t.columns = cpu_ceil_div(s[by_data ? W : OW], CPU_TILE_OUT);
-    const int64_t all = s[N] * t.rows * t.columns, both = s[C] + s[O],
+    t.c = slice_of(t.c_of, t.c_seen);
+    const int64_t all = s[N] * t.rows * t.columns, both = t.c + t.c_seen,
                   fits = CHUNK_BYTES / ((int64_t)sizeof(float) * CPU_TILE_PLACES * both),
-                  outweighs = s[C] * s[O] / both;
+                  outweighs = t.c * t.c_seen / both;
     t.n_chunks = cpu_ceil_div(all, ebb_max_i64(1, ebb_max_i64(fits, outweighs)));
     t.chunk = cpu_ceil_div(all, t.n_chunks);
-    t.weights = CPU_TILE_PLACES * s[O] * s[C];
-    t.seen = CPU_TILE_PLACES * t.chunk * s[by_data ? O : C];
-    t.results = CPU_TILE_PLACES * t.chunk * s[by_data ? C : O];
+    t.weights = CPU_TILE_PLACES * t.c * t.c_seen;
+    t.seen = CPU_TILE_PLACES * t.chunk * t.c_seen;
+    t.results = CPU_TILE_PLACES * t.chunk * t.c;
     return t;
 }
 
@@ -70,23 +83,14 @@ static cpu_layout matrices(int64_t rows, int64_t columns, bool transposed) {
 
 cpu_product cpu_tiles_product(const int64_t *s, cpu_product_kind kind) {
     const tiling t = tiling_of(s, kind);
-    const cpu_layout image = matrices(t.chunk, s[C], false), weights = matrices(s[O], s[C], false),
-                     dy = matrices(t.chunk, s[O], false), dy_turned = matrices(t.chunk, s[O], true),
-                     weights_turned = matrices(s[O], s[C], true);
     const bool forward = kind == CPU_CONV, by_data = kind == CPU_CONV_DGRAD;
+    const cpu_layout seen = matrices(t.chunk, t.c_seen, false), results = matrices(t.chunk, t.c, false),
+                     weights = by_data ? matrices(t.c_seen, t.c, false) : matrices(t.c, t.c_seen, forward),
+                     dy = matrices(t.chunk, t.c, true);
     return (cpu_product){.kind = CPU_MATMUL,
-                         .at = {{.arg = DNNL_ARG_SRC,
-                                 .plain = forward   ? image
-                                          : by_data ? dy
-                                                    : dy_turned},
-                                {.arg = DNNL_ARG_WEIGHTS,
-                                 .plain = forward   ? weights_turned
-                                          : by_data ? weights
-                                                    : image},
-                                {.arg = DNNL_ARG_DST,
-                                 .plain = forward   ? dy
-                                          : by_data ? image
-                                                    : weights}}};
+                         .at = {{.arg = DNNL_ARG_SRC, .plain = forward || by_data ? seen : dy},
+                                {.arg = DNNL_ARG_WEIGHTS, .plain = forward || by_data ? weights : seen},
+                                {.arg = DNNL_ARG_DST, .plain = forward || by_data ? results : weights}}};
 }
 
 ebb_status cpu_tiles_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *s, int64_t *bytes) {
@@ -122,14 +126,30 @@ static void transform(const tiles_run *r, cpu_span *span, const cpu_tile_run *f,
               f);
 }
 
-static void transform_weights(const tiles_run *r, cpu_span *span, const float *from, float *to) {
+/* A slice's. */
+static cpu_tile_run weights_of(const tiles_run *r) {
     const int64_t *s = r->t.s;
-    const cpu_tile_run f = {
-        .from = from, .to = to, .apart = s[O] * s[C], .c = s[C], .turn = r->t.kind == CPU_CONV_DGRAD};
-    transform(r, span, &f, s[O]);
+    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
+    return (cpu_tile_run){
+        .apart = r->t.c * r->t.c_seen, .c = by_data ? r->t.c : s[C], .c_of = s[C], .turn = by_data};
 }
 
-/* The tiles of a chunk: in images of c channels of h x w pixels. */
+static void transform_weights(const tiles_run *r, int64_t slice, const float *weights) {
+    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
+    cpu_tile_run f = weights_of(r);
+    f.from = weights + slice * (by_data ? 1 : CPU_TILE_TAPS * f.c_of);
+    f.to = r->weights;
+    transform(r, cpu_tiles_of_weights, &f, by_data ? r->t.c_seen : r->t.c);
+}
+
+static void transform_weight_gradient(const tiles_run *r, int64_t slice, float *weights) {
+    cpu_tile_run f = weights_of(r);
+    f.from = r->weights;
+    f.to = weights + slice * CPU_TILE_TAPS * f.c_of;
+    transform(r, cpu_tiles_to_weight_gradient, &f, r->t.c);
+}
+
+/* The tiles of chunk k. */
 static void transform_tiles(const tiles_run *r, cpu_span *span, int64_t k, cpu_tile_run f) {
     f.n = r->t.s[N];
     f.each = r->t.rows * r->t.columns;
@@ -141,10 +161,10 @@ static void transform_tiles(const tiles_run *r, cpu_span *span, int64_t k, cpu_t
 
 static void see(const tiles_run *r, int64_t k) {
     const int64_t *s = r->t.s, turned = CPU_TILE_KERNEL - 1;
-    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
-    const cpu_tile_run x = {.c = s[C], .h = s[H], .w = s[W], .before = {s[PH], s[PW]}},
-                       dy = {.c = s[O], .h = s[OH], .w = s[OW], .before = {turned - s[PH], turned - s[PW]}};
-    cpu_tile_run f = by_data ? dy : x;
+    const cpu_tile_run x = {.h = s[H], .w = s[W], .before = {s[PH], s[PW]}},
+                       dy = {.h = s[OH], .w = s[OW], .before = {turned - s[PH], turned - s[PW]}};
+    cpu_tile_run f = r->t.kind == CPU_CONV_DGRAD ? dy : x;
+    f.c = f.c_of = r->t.c_seen;
     f.from = r->run->launch->in[0];
     f.to = r->seen;
     transform_tiles(r, cpu_tiles_of_images, k, f);
@@ -162,40 +182,50 @@ static ebb_status multiply(const tiles_run *r, float *a, float *b, float *y) {
 }
 
 /* Forward, and by data. */
-static ebb_status run_images(const tiles_run *r) {
+static ebb_status run_images(const tiles_run *r, int64_t slice) {
     const int64_t *s = r->t.s;
     const ebb_launch *launch = r->run->launch;
-    const cpu_tile_run y = {.c = s[O], .h = s[OH], .w = s[OW]}, dx = {.c = s[C], .h = s[H], .w = s[W]};
-    cpu_tile_run f = r->t.kind == CPU_CONV_DGRAD ? dx : y;
-    f.from = r->results;
-    f.to = launch->out[0];
+    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
+    const cpu_tile_run f = {.from = r->results,
+                            .to = (float *)launch->out[0] + slice,
+                            .c = r->t.c,
+                            .c_of = r->t.c_of,
+                            .h = s[by_data ? H : OH],
+                            .w = s[by_data ? W : OW]};
     ebb_status status = EBB_OK;
-    transform_weights(r, cpu_tiles_of_weights, launch->in[1], r->weights);
+    transform_weights(r, slice, launch->in[1]);
     for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
-        see(r, k);
+        if (slice == 0 || r->t.n_chunks > 1) see(r, k);
         status = multiply(r, r->seen, r->weights, r->results);
         if (status == EBB_OK) transform_tiles(r, cpu_tiles_to_results, k, f);
     }
     return status;
 }
 
-static ebb_status run_weights(const tiles_run *r) {
-    const int64_t *s = r->t.s;
+static ebb_status run_weights(const tiles_run *r, int64_t slice) {
     const ebb_launch *launch = r->run->launch;
-    const cpu_tile_run dy = {.from = launch->in[1], .to = r->results, .c = s[O], .h = s[OH], .w = s[OW]};
+    const cpu_tile_run dy = {.from = (const float *)launch->in[1] + slice,
+                             .to = r->results,
+                             .c = r->t.c,
+                             .c_of = r->t.c_of,
+                             .h = r->t.s[OH],
+                             .w = r->t.s[OW]};
     ebb_status status = EBB_OK;
     for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
-        see(r, k);
+        if (slice == 0 || r->t.n_chunks > 1) see(r, k);
         transform_tiles(r, cpu_tiles_of_gradients, k, dy);
         status = multiply(r, r->results, r->seen, k == 0 ? r->weights : r->later);
         if (status == EBB_OK && k > 0)
             cpu_product_add(cpu_of(r->run->backend), r->weights, r->later, r->t.weights);
     }
-    if (status == EBB_OK) transform_weights(r, cpu_tiles_to_weight_gradient, r->weights, launch->out[0]);
+    if (status == EBB_OK) transform_weight_gradient(r, slice, launch->out[0]);
     return status;
 }
 
 ebb_status cpu_tiles_launch(const ebb_kernel_run *run) {
     const tiles_run r = run_of(run);
-    return r.t.kind == CPU_CONV_WGRAD ? run_weights(&r) : run_images(&r);
+    ebb_status status = EBB_OK;
+    for (int64_t slice = 0; slice < r.t.c_of && status == EBB_OK; slice += r.t.c)
+        status = r.t.kind == CPU_CONV_WGRAD ? run_weights(&r, slice) : run_images(&r, slice);
+    return status;
 }

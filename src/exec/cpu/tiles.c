@@ -21,7 +21,7 @@ CPU_INLINE void weights_block(const cpu_tile_run *run, int64_t o, int64_t c, int
     float taps[CPU_TILE_TAPS * CPU_TILE_WIDTH];
     for (int k = 0; k < CPU_TILE_TAPS; k++) {
         const int64_t tap = o * CPU_TILE_TAPS + (run->turn ? CPU_TILE_TAPS - 1 - k : k);
-        memcpy(taps + k * CPU_TILE_WIDTH, run->from + tap * run->c + c, (size_t)width * sizeof *taps);
+        memcpy(taps + k * CPU_TILE_WIDTH, run->from + tap * run->c_of + c, (size_t)width * sizeof *taps);
     }
     cpu_tile_transform(cpu_tile_weights, CPU_TILE_KERNEL, CPU_TILE_IN, taps, run->to + o * run->c + c,
                        run->apart, width);
@@ -40,7 +40,7 @@ CPU_INLINE void weight_gradient_block(const cpu_tile_run *run, int64_t o, int64_
     float places[CPU_TILE_PLACES * CPU_TILE_WIDTH];
     collect(run, o, c, width, places);
     cpu_tile_transform(cpu_tile_weight_gradient, CPU_TILE_IN, CPU_TILE_KERNEL, places,
-                       run->to + o * CPU_TILE_TAPS * run->c + c, run->c, width);
+                       run->to + o * CPU_TILE_TAPS * run->c_of + c, run->c_of, width);
 }
 
 CPU_VECTOR void cpu_tiles_to_weight_gradient(const void *ctx, int64_t begin, int64_t end) {
@@ -67,7 +67,7 @@ CPU_INLINE void gather(const cpu_tile_run *run, const place *at, int n, int64_t 
         for (int j = 0; j < n; j++, to += CPU_TILE_WIDTH) {
             const int64_t h = at->h + i, w = at->w + j;
             if (h >= 0 && h < run->h && w >= 0 && w < run->w)
-                memcpy(to, run->from + ((at->image * run->h + h) * run->w + w) * run->c + c,
+                memcpy(to, run->from + ((at->image * run->h + h) * run->w + w) * run->c_of + c,
                        (size_t)width * sizeof *to);
             else
                 memset(to, 0, (size_t)width * sizeof *to);
@@ -110,7 +110,7 @@ CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, i
                   columns = ebb_min_i64(CPU_TILE_OUT, run->w - at.w);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++)
-            memcpy(run->to + ((at.image * run->h + at.h + i) * run->w + at.w + j) * run->c + c,
+            memcpy(run->to + ((at.image * run->h + at.h + i) * run->w + at.w + j) * run->c_of + c,
                    pixels + (i * CPU_TILE_OUT + j) * CPU_TILE_WIDTH, (size_t)width * sizeof *pixels);
     }
 }

@@ -126,14 +126,15 @@ CPU_INLINE void cpu_tile_transform(cpu_tile_axis *axis, int n, int m, const floa
         axis(half + k * n * CPU_TILE_WIDTH, CPU_TILE_WIDTH, y + k * m * to, to, width);
 }
 
-/* Weights, or tiles, on one side, and on the other the 36 places, each a matrix of as many rows as there
+/* Weights, or pixels, on one side, and on the other the 36 places, each a matrix of as many rows as there
  * are output channels or tiles; from one place to the next are `apart` floats. */
 typedef struct cpu_tile_run {
     const float *from;
     float *to;
     int64_t apart;
-    int64_t c; /* channels of a row, side by side */
-    bool turn; /* weights by half a turn */
+    int64_t c;    /* channels: of a row of the places */
+    int64_t c_of; /* of a pixel or a tap, of which these are a slice */
+    bool turn;    /* weights by half a turn */
 
     /* Of tiles: images; the tiles of one, in rows of so many; its pixels; how far the first tile begins in
      * front of them; and the first tile of these. */
