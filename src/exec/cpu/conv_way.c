@@ -2,6 +2,7 @@
 #include "exec/cpu/conv.h"
 #include "exec/cpu/low.h"
 #include "exec/cpu/onednn.h"
+#include "exec/cpu/tiles.h"
 
 /* Kernels of vectors of 32 bytes run at half their speed or worse on channels-last images with long rows,
  * where those for images in blocks of eight channels run near the processor's peak (decision 55). */
@@ -25,33 +26,19 @@ static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
 enum {
     LEAST = 16, /* channels: a vector */
     FEW_TILES = 48,
-    MOST_PRODUCTS = CPU_MOST_ELEMENTS / 128, /* of a place; a chunk has at most 72 times as many floats */
-    MOST_SCRATCH = 4                         /* times the operands */
+    MOST_SCRATCH = 4 /* times the operands */
 };
 
 static bool may_transform(const cpu_backend *cpu, const ebb_call *call, const int64_t *s) {
     return cpu->winograd && s[G] == 1 && s[KH] == 3 && s[KW] == 3 && s[SH] == 1 && s[SW] == 1 &&
-           s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST && s[C] * s[O] <= MOST_PRODUCTS &&
+           s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST &&
+           CPU_TILE_PLACES * s[C] * s[O] <= CPU_MOST_ELEMENTS &&
            cpu_tiles_count(s, cpu_conv_kind(call)) >= FEW_TILES;
 }
 
 static int64_t operand_bytes(const int64_t *s) {
     const int64_t x = s[N] * s[C] * s[H] * s[W], y = s[N] * s[O] * s[OH] * s[OW];
     return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
-}
-
-/* Has oneDNN got an implementation whose name has this part, and is it the best? Memory that ran out is no
- * answer: another way would give other bits. */
-static ebb_status is_best(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
-                          const char *part, bool *best) {
-    dnnl_primitive_desc_t desc = NULL;
-    const int before = cpu_team_enter(cpu_product_team(cpu, call, product));
-    const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
-    cpu_team_leave(before);
-    *best = !failed && cpu_primitive_is(desc, part);
-    if (desc) (void)dnnl_primitive_desc_destroy(desc);
-    return failed == dnnl_out_of_memory ? cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed)
-                                        : EBB_OK;
 }
 
 static ebb_status try_tiles(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way,
@@ -61,13 +48,27 @@ static ebb_status try_tiles(cpu_backend *cpu, const ebb_call *call, const int64_
     return status;
 }
 
+/* Whether oneDNN's best implementation is its general one. Memory that ran out is no answer: another way
+ * would give other bits. */
+static ebb_status is_general(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
+                             bool *general) {
+    dnnl_primitive_desc_t desc = NULL;
+    const int before = cpu_team_enter(cpu_product_team(cpu, call, product));
+    const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
+    cpu_team_leave(before);
+    *general = !failed && cpu_primitive_is(desc, "gemm:");
+    if (desc) (void)dnnl_primitive_desc_destroy(desc);
+    return failed == dnnl_out_of_memory ? cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed)
+                                        : EBB_OK;
+}
+
 /* oneDNN's general kernel, for images too small for its others, wants four times the weights for each
  * thread (decision 81). Columns where they take less. */
 static ebb_status try_columns(cpu_backend *cpu, const ebb_call *call, const int64_t *s,
                               const cpu_product *plain, cpu_conv_way *way, int64_t *bytes) {
     bool general;
     int64_t columns;
-    ebb_status status = is_best(cpu, call, plain, "gemm:", &general);
+    ebb_status status = is_general(cpu, call, plain, &general);
     if (status != EBB_OK || !general) return status;
     status = cpu_columns_scratch(cpu, call, s, &columns);
     if (status != EBB_OK || columns >= *bytes) return status;

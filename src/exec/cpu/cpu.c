@@ -219,7 +219,7 @@ static void cpu_limits(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) 
     const dnnl_version_t *version = dnnl_version();
     (void)snprintf(text, EBB_MACHINE_TEXT, "oneDNN %d.%d.%d, isa %x%s", version->major, version->minor,
                    version->patch, (unsigned)dnnl_get_effective_cpu_isa(),
-                   ((const cpu_backend *)backend)->winograd ? ", Winograd" : "");
+                   ((const cpu_backend *)backend)->winograd ? ", Winograd by own transforms" : "");
 }
 
 const ebb_backend_api ebb_backend_cpu = {

@@ -26,7 +26,7 @@ static ebb_status print_json(tool *t, const ebb_options *o, const ebb_compare_re
     out_json json;
     out_json_begin(&json, "ebb.compare/1");
     out_text(&json, "device", o->device);
-    out_text(&json, "backend", o->xla ? "xla" : "own");
+    out_bool(&json, "xla", o->xla);
     out_text(&json, "other", t->args.compare);
     out_text(&json, "verdict", verdict == EBB_OK ? "agree" : "differ");
     out_integer(&json, "ops", r->n_ops);
