@@ -73,6 +73,13 @@ static int64_t smallest_named(const ebb_env *env) {
     return strtoll(at + strlen("the smallest found needs "), NULL, 10);
 }
 
+/* The bytes that an error proves every plan to need; 0: it proves none. */
+static int64_t fewest_named(const ebb_env *env) {
+    static const char word[] = "no plan needs fewer than ";
+    const char *at = strstr(ebb_env_error(env), word);
+    return at ? strtoll(at + strlen(word), NULL, 10) : 0;
+}
+
 /* Of a refusal, the plan that it names, unless that is the one in place. */
 static void check_smallest(bench *b, ebb_plan *smallest, int64_t named, int64_t in_place) {
     ebb_plan_summary s;
@@ -87,7 +94,8 @@ static void check_smallest(bench *b, ebb_plan *smallest, int64_t named, int64_t 
 /* Random graphs, each at a budget of 60 to 100 % of its baseline's bytes: a plan is within it and
  * right, or the error names a smaller one that a second call reaches. The fault list is caught with 30. */
 Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
-    uint32_t n = count_from_env("EBB_TEST_PAIRS", 120), n_plans = 0, n_refused = 0, n_smallest = 0;
+    uint32_t n = count_from_env("EBB_TEST_PAIRS", 120), n_plans = 0, n_refused = 0, n_smallest = 0,
+             n_proved = 0;
     for (uint32_t k = 0; k <= n; k++) {
         const uint32_t seed =
             k < n ? k : 434; /* what its second draw needs, the first one packs into more */
@@ -108,6 +116,8 @@ Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
         if (status == EBB_OVER_BUDGET) {
             int64_t named = smallest_named(b.env);
             cr_assert_gt(named, b.options.budget_bytes, "seed %u", seed);
+            cr_assert_leq(fewest_named(b.env), named, "seed %u: %s", seed, ebb_env_error(b.env));
+            n_proved += fewest_named(b.env) > b.options.budget_bytes;
             check_smallest(&b, smallest, named, s.baseline_total_bytes);
             n_smallest += smallest != NULL;
             b.options.budget_bytes = named;
@@ -122,6 +132,7 @@ Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
         free(text);
     }
     cr_assert(n_plans > n / 10 && n_refused > n / 20, "%u plans, %u refused", n_plans, n_refused);
+    cr_assert(n_proved > 0 && n_proved <= n_refused, "%u of %u refusals are proved", n_proved, n_refused);
     cr_assert(n_smallest > n_refused / 2, "%u of %u refusals have a plan", n_smallest, n_refused);
 }
 
@@ -222,5 +233,24 @@ Test(budget, a_bound_does_not_count_bytes_that_a_plan_may_leave_out) {
     ebb_plan_summarize(plan, &s);
     cr_assert_leq(s.bound_time_ns, 202);
     check_plan(&b, plan, "slack");
+    close_bench(&b);
+}
+
+/* x of 1,024 bytes gives y of as many with 8 of scratch, beside a param of 8: the arena holds 33 units of
+ * 64 bytes, of which the last may end after one, and the param takes no more than itself where it is last.
+ */
+Test(budget, a_refusal_says_what_every_plan_needs) {
+    static const char text[] =
+        "{\"schema\": \"ebb.graph/1\", \"values\": [{\"id\": 0, \"bytes\": 1024, \"role\": \"input\"},"
+        "{\"id\": 1, \"bytes\": 8, \"role\": \"param\"}, {\"id\": 2, \"bytes\": 1024, \"role\": "
+        "\"output\"}],"
+        "\"ops\": [{\"id\": 0, \"inputs\": [0, 1], \"outputs\": [2], \"time_ns\": 1, \"scratch_bytes\": "
+        "8}]}";
+    world w = {.tick_ns = 1};
+    bench b = open_bench(&w, text, 2048);
+    ebb_plan *plan;
+    cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OVER_BUDGET);
+    cr_assert_eq(smallest_named(b.env), 33 * 64 + 64, "%s", ebb_env_error(b.env));
+    cr_assert_eq(fewest_named(b.env), 32 * 64 + 1 + 8, "%s", ebb_env_error(b.env));
     close_bench(&b);
 }

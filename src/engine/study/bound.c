@@ -44,6 +44,11 @@ bool ebb_study_none_fits(const ebb_study *study) {
     return bound && arena_bytes >= 0 && bound->least_bytes > arena_bytes;
 }
 
+int64_t ebb_study_fewest_bytes(const ebb_study *study) {
+    const ebb_bound *bound = proved(study, most_arena_bytes(study));
+    return bound && bound->least_bytes > 0 ? least_standing_bytes(study) + bound->least_bytes : 0;
+}
+
 static ebb_status prove(ebb_study *study, int64_t arena_bytes) {
     if (proved(study, arena_bytes)) return EBB_OK;
     ebb_proof proof = {arena_bytes, {.kind = "none"}};

@@ -4,6 +4,8 @@
  *
  * takes: a baseline, an answer of another size or none. gives: a plan that fits, or the fewest bytes found.
  * cost: at most MOST_DRAWS x (two searches for the peak, and the tightenings of two starts). */
+#include <stdio.h>
+
 #include "engine/study/study.h"
 
 /* What packs to so little more than its live bytes was not unlucky: another would hardly be smaller. */
@@ -133,12 +135,17 @@ static ebb_status refuse(ebb_study *study, int64_t smallest_bytes) {
         *study->hint.smallest = study->smallest;
         study->smallest = (ebb_compiled){0};
     }
+    char proved[64] = "";
+    const int64_t fewest_bytes = ebb_study_fewest_bytes(study);
+    if (fewest_bytes > 0)
+        (void)snprintf(proved, sizeof proved, ", and no plan needs fewer than %lld",
+                       (long long)fewest_bytes);
     return ebb_fail(
         study->env, EBB_OVER_BUDGET,
         "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld "
-        "of them persistent or fixed); %s",
+        "of them persistent or fixed)%s; %s",
         study->facts->name, (long long)study->options->budget_bytes, (long long)smallest_bytes,
-        (long long)study->standing_bytes,
+        (long long)study->standing_bytes, proved,
         study->hurried ? "the time limit cut the search short: give it more, or raise the budget"
                        : "raise the budget or lower the batch");
 }

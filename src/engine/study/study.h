@@ -179,6 +179,9 @@ EBB_CHECKED ebb_status ebb_study_prove(ebb_study *study);
 /* Whether it is proved that no plan fits the budget, whatever its time, because one op and the values
  * waiting meanwhile need more. */
 bool ebb_study_none_fits(const ebb_study *study);
+/* Of all plans, whatever their time: the same proof's bytes, with those outside the arena. 0: not proved.
+ */
+int64_t ebb_study_fewest_bytes(const ebb_study *study);
 int64_t ebb_study_bound_ns(const ebb_study *study); /* 0: not proved for this budget */
 /* Writes the baseline's figures and that bound into the plan, which loses its budget where it is packed
  * above it (ebb_options.unpacked). */
