@@ -97,7 +97,7 @@ static const onnx_rule *find_rule(const onnx_node *node) {
         onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places, onnx_rules_resize,
         onnx_rules_attention, onnx_rules_choices,    onnx_rules_slices, onnx_rules_activations,
         onnx_rules_einsum,    onnx_rules_gathers,    onnx_rules_tuples, onnx_rules_draws,
-        onnx_rules_cells};
+        onnx_rules_cells,     onnx_rules_scatters};
     const onnx_rule *rule = NULL;
     if (strcmp(node->domain, "ai.onnx.ml") == 0) return find_in(onnx_rules_learners, node->op);
     if (node->domain[0] && strcmp(node->domain, "ai.onnx") != 0) return NULL;
@@ -116,7 +116,7 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
     else if (own && onnx_graphs_take(im))
         return;
-    else if (own && onnx_why_not(node->op))
+    else if (own && !rule && onnx_why_not(node->op))
         onnx_refuse(im, "%s", onnx_why_not(node->op));
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");

@@ -235,7 +235,7 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
     onnx_rules_resize[], onnx_rules_activations[], onnx_rules_einsum[], onnx_rules_attention[],
     onnx_rules_choices[], onnx_rules_slices[], onnx_rules_gathers[], onnx_rules_draws[],
-    onnx_rules_learners[], onnx_rules_tuples[], onnx_rules_cells[];
+    onnx_rules_learners[], onnx_rules_tuples[], onnx_rules_cells[], onnx_rules_scatters[];
 /* reductions.c. The square root of a sum of squares, whose gradient at 0 is 0. */
 uint32_t onnx_root(onnx_import *im, uint32_t x);
 /* norms.c. Whether operand i is a statistic that was not made, as BatchNormalization has its samples'. */

@@ -16,7 +16,6 @@ const char *onnx_why_not(const char *op) {
     static const struct {
         const char *part, *why; /* part: what the op's name has; of a whole name between blanks */
     } rows[] = {
-        {" ReverseSequence ", "no op of Ebb does this"},
         {"Sequence", "sequences of tensors are not read: export the model with tensors alone"},
         {"Optional", "optional values are not read: export the model with tensors alone"},
         {"uantizeLinear", "quantized ops are not read: export the model in floats"},

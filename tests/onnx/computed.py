@@ -32,7 +32,7 @@ def unpacked(data, n):
 def near(data, wanted):
     got = unpacked(data, len(wanted))
     whole = list(struct.unpack(f"<{len(wanted)}i", data)) if len(data) == 4 * len(wanted) else None
-    return whole == wanted or (got is not None and all(abs(a - b) <= 1e-4 * max(1, abs(b)) for a, b in zip(got, wanted)))
+    return whole == wanted or (got is not None and all(a == b or abs(a - b) <= 1e-4 * max(1, abs(b)) for a, b in zip(got, wanted)))
 
 
 def held(what, data, fed, wanted, folder):

@@ -70,6 +70,16 @@ def scattered(what, updates, places, wanted):
     return row(f"ScatterND, {what}", "ScatterND", [SQUARE], [([2, 2], wanted)], [places, *updates])
 
 
+def written(what, x, i, updates, wanted, ints=(1,), op="ScatterElements", **attributes):
+    return row(f"{op}, {what}", op, [x, i, updates], [(x[0], wanted)], ints=ints, **attributes)
+
+
+def reversed_steps(what, lengths, wanted, **attributes):
+    """Of three samples of two, first by samples; all by steps of three in the other order."""
+    return row(f"ReverseSequence, {what}", "ReverseSequence", [([2, 3], STEPS), ([len(lengths)], lengths)], [([2, 3], wanted)], ints=[1], **attributes)
+
+
+STEPS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 # Two queries, 0 and 1; keys 0 and log 3; values 1 and 5: weights 1/2 and 1/2, then 1/4 and 3/4.
 Q, K, V = ([1, 1, 2, 1], [0.0, 1.0]), ([1, 1, 2, 1], [0.0, LN3]), ([1, 1, 2, 1], [1.0, 5.0])
 TURN = ([1, 1, 1, 4], [1.0, 2.0, 3.0, 4.0]), ([1, 1, 2], [0.0, 1.0]), ([1, 1, 2], [1.0, 0.0])
@@ -116,6 +126,16 @@ ROWS = [
     tuples("matrices", CUBE, ([1, 1], [1]), ([1, 2, 2], [4, 5, 6, 7])),
     scattered("rows", [([1, 2], [9.0, 8.0])], ([1, 1], [-1]), [1, 2, 9, 8]), scattered("elements", [([2], [9.0, 8.0])], ([2, 2], [0, 1, -1, -2]), [1, 9, 8, 4]),
     scattered("the last one stays", [([2, 1, 2], [9.0, 8.0, 7.0, 6.0])], ([2, 1, 1], [1, 1]), [1, 2, 7, 6]),
+    written("rows", SQUARE, ([1, 2], [1, -2]), ([1, 2], [9.0, 8.0]), [1, 8, 9, 4]), written("the last one stays", SQUARE, ([2, 2], [1, 1, 0, 0]), ([2, 2], [9.0, 8.0, 7.0, 6.0]), [1, 8, 6, 4], axis=1),
+    written("infinity", SQUARE, ([2, 1], [1, 0]), ([2, 1], [-math.inf, math.inf]), [1, -math.inf, math.inf, 4], axis=1), written("a part", CUBE, ([1, 1, 2], [1, 0]), ([1, 1, 2], [9.0, 8.0]), [0, 8, 9, 3, 4, 5, 6, 7], axis=1),
+    written("no place", SQUARE, ([2, 1], [2, -3]), ([2, 1], [9.0, 8.0]), [1, 2, 3, 4], axis=1), written("known", SQUARE, ([2, 2], [0, 1, 1, 0]), ([2, 2], [9.0, 8.0, 7.0, 6.0]), [9, 6, 7, 8], op="Scatter", opset=10),
+    written("integers", ([2, 2], [5, 6, 7, 8]), ([1, 2], [1, 0]), ([1, 2], [1, -1]), [5, -1, 1, 8], ints=(0, 1, 2)), written("integers, least", ([2, 2], [5, 6, 7, 8]), ([1, 2], [1, 0]), ([1, 2], [1, 9]), [5, 6, 1, 8], ints=(0, 1, 2), reduction="min"),
+    *(written(how, SQUARE, ([2, 3], [0, 0, 1, 1, 1, 1]), ([2, 3], [5.0, -3.0, 1.5, 2.0, 3.0, 0.5]), wanted, axis=1, reduction=how)
+      for how, wanted in (("add", [3, 3.5, 3, 9.5]), ("mul", [-15, 3, 3, 12]), ("max", [5, 2, 3, 4]), ("min", [-3, 1.5, 3, 0.5]))),
+    written("rank 4", ([1, 2, 2, 2], CUBE[1]), ([1, 2, 1, 2], [1, 0, 0, 1]), ([1, 2, 1, 2], [9.0, 8.0, 7.0, 6.0]), [0, 8, 9, 3, 7, 5, 6, 6], axis=2),
+    reversed_steps("samples first", [2, 3], [2, 1, 3, 6, 5, 4], batch_axis=0, time_axis=1), reversed_steps("steps first", [1, 2, 0], [1, 5, 3, 4, 2, 6]),
+    row("ReverseSequence, rank 3", "ReverseSequence", [CUBE, ([2], [2, 1])], [(CUBE[0], [4, 5, 2, 3, 0, 1, 6, 7])], ints=[1]),
+    row("ReverseSequence, known", "ReverseSequence", [CUBE], [(CUBE[0], [2, 3, 0, 1, 4, 5, 6, 7])], [([2], [2, 1])], batch_axis=0, time_axis=1),
     row("MaxPool, places apart", "MaxPool", [([1, 1, 3, 4], [float(n) for n in (5, 1, 2, 3, 9, 8, 4, 0, 7, 6, 11, 10)])], [([1, 1, 1, 2], [11, 10])], kernel_shape=[2, 2], dilations=[2, 2]),
     row("MaxPool, places apart, padded", "MaxPool", [([1, 1, 5], [5.0, 4.0, 3.0, -1.0, -2.0])], [([1, 1, 3], [4, 4, -1])], kernel_shape=[2], dilations=[2], pads=[1, 1], strides=[2]),
     row("MaxPool, places apart, by ceiling", "MaxPool", [([1, 1, 6], [5.0, 4.0, 3.0, 2.0, 6.0, 7.0])], [([1, 1, 3], [5, 6, 6])], kernel_shape=[2], dilations=[2], strides=[2], ceil_mode=1),

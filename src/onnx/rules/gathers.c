@@ -1,4 +1,4 @@
-/* rules_gathers: places along axes, and elements by them: GatherElements. */
+/* rules_gathers: places along axes, and elements by them: GatherElements, ReverseSequence. */
 #include <stdio.h>
 
 #include "onnx/import.h"
@@ -106,7 +106,46 @@ static void gather_elements(onnx_import *im) {
                           "axis=0"));
 }
 
+/* The row of x that each becomes, of [samples,steps] behind one another: the first `n` of a sample's steps
+ * turn round. */
+static uint32_t turned_rows(onnx_import *im, uint32_t n, const onnx_shape *x) {
+    const onnx_shape steps = {.rank = 2, .dim = {{1, x->dim[0][1]}, {1, x->dim[1][1]}}};
+    onnx_shape samples = {.rank = 2, .dim = {{x->dim[0][0], 1}, {x->dim[1][0], 1}}}, both = samples;
+    for (uint32_t k = 0; k < 2; k++) both.dim[k][1] = x->dim[k][1];
+    const uint32_t step = onnx_places_along(im, &steps, 1), length = onnx_reshape(im, n, &samples);
+    const uint32_t back = onnx_op2(im, "sub", onnx_op2(im, "sub", length, step), number(im, length, 1));
+    const uint32_t from = either(im, onnx_op2(im, "less", step, length), back, step);
+    const uint32_t before =
+        onnx_op2(im, "mul", onnx_places_along(im, &samples, 0), number(im, step, (double)x->dim[0][1]));
+    return onnx_broadcast(im, onnx_op2(im, "add", before, from), &both);
+}
+
+static void reverse_sequence(onnx_import *im) {
+    const uint32_t in = onnx_in(im, 0), n = onnx_in(im, 1), order[ONNX_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
+    const onnx_shape given = onnx_shape_of(im, in), lengths = onnx_shape_of(im, n);
+    const int64_t steps = onnx_attr_int(im, "time_axis", 0), samples = onnx_attr_int(im, "batch_axis", 1);
+    if (onnx_stopped(im)) return;
+    if (given.rank < 2 || steps + samples != 1 || steps * samples != 0)
+        onnx_refuse(im, "axes %lld and %lld of %u", (long long)samples, (long long)steps, given.rank);
+    const uint32_t x = !onnx_stopped(im) && steps == 0 ? onnx_permute(im, in, order, given.rank) : in;
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (shape.dim[0][1] != shape.dim[1][1]) onnx_refuse(im, "places along the batch");
+    if (lengths.rank != 1 || lengths.dim[0][0] != shape.dim[0][0] || lengths.dim[1][0] != shape.dim[1][0])
+        onnx_refuse(im, "other lengths than one for each of %lld samples", (long long)shape.dim[0][0]);
+    onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, line = {.rank = 1};
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d > 1] *= shape.dim[k][d];
+        line.dim[k][0] = rows.dim[k][0];
+    }
+    const uint32_t from[2] = {onnx_reshape(im, x, &rows),
+                              onnx_reshape(im, turned_rows(im, n, &shape), &line)};
+    const uint32_t y = onnx_reshape(im, onnx_op(im, "take", from, 2, "axis=0"), &shape);
+    onnx_give(im, 0, steps == 0 ? onnx_permute(im, y, order, shape.rank) : y);
+}
+
 const onnx_rule onnx_rules_gathers[] = {
+    {"ReverseSequence", reverse_sequence},
     {"GatherElements", gather_elements},
     {NULL, NULL},
 };
