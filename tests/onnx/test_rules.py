@@ -66,8 +66,8 @@ def tuples(what, x, i, wanted, ints=(1,), **attributes):
     return row(f"GatherND, {what}", "GatherND", [x, i], [wanted], ints=ints, **attributes)
 
 
-def scattered(what, updates, places, wanted):
-    return row(f"ScatterND, {what}", "ScatterND", [SQUARE], [([2, 2], wanted)], [places, *updates])
+def scattered(what, updates, places, wanted, **attributes):
+    return row(f"ScatterND, {what}", "ScatterND", [SQUARE], [([2, 2], wanted)], [places, *updates], **attributes)
 
 
 def written(what, x, i, updates, wanted, ints=(1,), op="ScatterElements", **attributes):
@@ -126,6 +126,9 @@ ROWS = [
     tuples("matrices", CUBE, ([1, 1], [1]), ([1, 2, 2], [4, 5, 6, 7])),
     scattered("rows", [([1, 2], [9.0, 8.0])], ([1, 1], [-1]), [1, 2, 9, 8]), scattered("elements", [([2], [9.0, 8.0])], ([2, 2], [0, 1, -1, -2]), [1, 9, 8, 4]),
     scattered("the last one stays", [([2, 1, 2], [9.0, 8.0, 7.0, 6.0])], ([2, 1, 1], [1, 1]), [1, 2, 7, 6]),
+    *(scattered(how, [([3, 2], [5.0, -3.0, 1.5, 2.0, 3.0, 0.5])], ([3, 1], [1, 0, -1]), wanted, reduction=how)
+      for how, wanted in (("add", [2.5, 4, 11, 1.5]), ("mul", [1.5, 4, 45, -6]), ("max", [1.5, 2, 5, 4]), ("min", [1, 2, 3, -3]))),
+    scattered("added elements", [([3], [9.0, 8.0, 7.0])], ([3, 2], [0, 1, -1, -2, 0, 1]), [1, 18, 11, 4], reduction="add"),
     written("rows", SQUARE, ([1, 2], [1, -2]), ([1, 2], [9.0, 8.0]), [1, 8, 9, 4]), written("the last one stays", SQUARE, ([2, 2], [1, 1, 0, 0]), ([2, 2], [9.0, 8.0, 7.0, 6.0]), [1, 8, 6, 4], axis=1),
     written("infinity", SQUARE, ([2, 1], [1, 0]), ([2, 1], [-math.inf, math.inf]), [1, -math.inf, math.inf, 4], axis=1), written("a part", CUBE, ([1, 1, 2], [1, 0]), ([1, 1, 2], [9.0, 8.0]), [0, 8, 9, 3, 4, 5, 6, 7], axis=1),
     written("no place", SQUARE, ([2, 1], [2, -3]), ([2, 1], [9.0, 8.0]), [1, 2, 3, 4], axis=1), written("known", SQUARE, ([2, 2], [0, 1, 1, 0]), ([2, 2], [9.0, 8.0, 7.0, 6.0]), [9, 6, 7, 8], op="Scatter", opset=10),

@@ -90,8 +90,8 @@ static bool shapes_fit(onnx_import *im, const onnx_shape *x, const onnx_shape *i
     return !onnx_stopped(im) && !onnx_beyond_rank(im, (int64_t)x->rank + 1);
 }
 
-static void compare(onnx_import *im, scatter *s, uint32_t i, int64_t size) {
-    const uint32_t place = onnx_reshape(im, onnx_from_start(im, i, size), &s->given);
+/* place: the indices, of as many axes as the places. */
+static void compare(onnx_import *im, scatter *s, uint32_t place) {
     const onnx_shape places = along(&s->places, s->axis), numbers = along(&s->given, s->axis + 1);
     s->hot = onnx_op2(im, "equal", place, onnx_places_along(im, &places, s->axis));
     s->numbers = onnx_places_along(im, &numbers, s->axis + 1);
@@ -120,11 +120,22 @@ static void scatter_elements(onnx_import *im) {
     s.given = with_axis(&given, s.axis);
     s.x = onnx_reshape(im, x, &s.places);
     s.updates = onnx_reshape(im, updates, &s.given);
-    compare(im, &s, i, shape.dim[0][s.axis]);
+    compare(im, &s, onnx_reshape(im, onnx_from_start(im, i, shape.dim[0][s.axis]), &s.given));
     uint32_t y = onnx_reshape(im, reduced(im, &s, onnx_attr_text(im, "reduction", "none")), &shape);
     for (uint32_t d = shape.rank; d-- > 0;)
         if (rest[d] != EBB_BUILD_NONE) y = onnx_concat(im, (uint32_t[]){y, rest[d]}, 2, d);
     onnx_give(im, 0, y);
+}
+
+uint32_t onnx_scatter_rows(onnx_import *im, uint32_t x, uint32_t i, uint32_t updates, const char *how) {
+    const onnx_shape shape = onnx_shape_of(im, x), given = onnx_shape_of(im, updates);
+    if (onnx_stopped(im)) return EBB_BUILD_NONE;
+    scatter s = {.axis = 0, .places = with_axis(&shape, 1), .given = with_axis(&given, 0)};
+    const onnx_shape line = along(&s.given, 1);
+    s.x = onnx_reshape(im, x, &s.places);
+    s.updates = onnx_reshape(im, updates, &s.given);
+    compare(im, &s, onnx_reshape(im, i, &line));
+    return onnx_reshape(im, reduced(im, &s, how), &shape);
 }
 
 const onnx_rule onnx_rules_scatters[] = {

@@ -151,24 +151,30 @@ static void gather_nd(onnx_import *im) {
 
 /* ---- ScatterND: rows of x and of the updates, one behind the other, of which each place takes one ---- */
 
-/* The row that each row of x is now; those from `rows` on are updates. *n: the updates. */
-static double *scattered(onnx_import *im, const onnx_shape *x, uint32_t n_axes, int64_t rows, int64_t *n) {
+/* The row of x that each of n updates is for. */
+static double *rows_of_updates(onnx_import *im, const onnx_shape *x, uint32_t n_axes, int64_t *n) {
     const double *at = onnx_fixed(im, 1, n);
-    double *from = at ? onnx_folded(im, rows) : NULL;
     *n /= n_axes;
-    for (int64_t i = 0; from && i < rows; i++) from[i] = (double)i;
-    for (int64_t j = 0; from && j < *n; j++) {
-        int64_t row = 0;
+    double *rows = at ? onnx_folded(im, *n) : NULL;
+    for (int64_t j = 0; rows && j < *n; j++) {
+        rows[j] = 0;
         for (uint32_t d = 0; d < n_axes; d++) {
             const double place = at[j * n_axes + d], size = (double)x->dim[0][d];
             if (!(place >= -size && place < size)) {
                 onnx_refuse(im, "place %g of an axis of %g", place, size);
                 return NULL;
             }
-            row = row * x->dim[0][d] + onnx_place(place, x->dim[0][d]);
+            rows[j] = rows[j] * size + (double)onnx_place(place, x->dim[0][d]);
         }
-        from[row] = (double)(rows + j);
     }
+    return rows;
+}
+
+/* The row that each row of x is now; those from `rows` on are updates. */
+static double *scattered(onnx_import *im, int64_t rows, const double *row_of, int64_t n) {
+    double *from = onnx_folded(im, rows);
+    for (int64_t i = 0; from && i < rows; i++) from[i] = (double)i;
+    for (int64_t j = 0; from && j < n; j++) from[(int64_t)row_of[j]] = (double)(rows + j);
     return from;
 }
 
@@ -177,7 +183,7 @@ static void scatter_nd(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0), updates = onnx_in(im, 2);
     const onnx_shape shape = onnx_shape_of(im, x), given = onnx_shape_of(im, updates);
     onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}}, more = rows, line = {.rank = 1};
-    if (strcmp(onnx_attr_text(im, "reduction", "none"), "none") != 0) onnx_refuse(im, "a reduction");
+    const char *how = onnx_attr_text(im, "reduction", "none");
     if (places->kind == ONNX_GRAPH)
         onnx_refuse(im, "its places are computed from data: they must be known");
     if (onnx_stopped(im)) return;
@@ -190,17 +196,27 @@ static void scatter_nd(onnx_import *im) {
         for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d >= n_axes] *= shape.dim[k][d];
     if (rows.dim[0][0] != rows.dim[1][0]) onnx_refuse(im, "places along the batch");
     if (onnx_stopped(im)) return;
-    const double *from = scattered(im, &shape, (uint32_t)n_axes, rows.dim[0][0], &more.dim[0][0]);
-    if (!from || onnx_stopped(im)) return;
+    const double *row_of = rows_of_updates(im, &shape, (uint32_t)n_axes, &more.dim[0][0]);
+    if (!row_of || onnx_stopped(im)) return;
     for (uint32_t k = 0; k < 2; k++) {
         more.dim[k][0] = more.dim[0][0];
         more.dim[k][1] = rows.dim[k][1];
         line.dim[k][0] = rows.dim[k][0];
         if (onnx_count(&more, k) != onnx_count(&given, k)) onnx_refuse(im, "updates of another shape");
     }
+    const int64_t n = more.dim[0][0];
     const uint32_t both[2] = {onnx_reshape(im, x, &rows), onnx_reshape(im, updates, &more)};
-    const uint32_t in[2] = {onnx_concat(im, both, 2, 0), onnx_table(im, ONNX_INT64, &line, from)};
-    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "take", in, 2, "axis=0"), &shape));
+    uint32_t y;
+    if (strcmp(how, "none") != 0) {
+        const onnx_shape each = {.rank = 1, .dim = {{n}, {n}}};
+        y = onnx_scatter_rows(im, both[0], onnx_table(im, ONNX_INT64, &each, row_of), both[1], how);
+    } else {
+        const double *from = scattered(im, rows.dim[0][0], row_of, n);
+        if (!from || onnx_stopped(im)) return;
+        const uint32_t in[2] = {onnx_concat(im, both, 2, 0), onnx_table(im, ONNX_INT64, &line, from)};
+        y = onnx_op(im, "take", in, 2, "axis=0");
+    }
+    onnx_give(im, 0, onnx_reshape(im, y, &shape));
 }
 
 const onnx_rule onnx_rules_tuples[] = {
