@@ -3,7 +3,9 @@
 
 check.py EBB EVALUATE node [WORD]      the node tests of the onnx package, whose names have the word
 check.py EBB EVALUATE out FILE.onnx ...   models that Ebb wrote (out.py): outputs beside onnxruntime's, folded ones in both
-check.py EBB EVALUATE FILE.onnx ...    models: outputs beside onnxruntime's; trained in place and within half the arena
+check.py EBB EVALUATE [--batch N] FILE.onnx ...   models: outputs beside onnxruntime's; trained in place and within half the arena,
+    or the least that is found, beside the share of the arena that the refusal proves to be needed
+
 
 EVALUATE is bench/onnx/evaluate.c, compiled. Needs onnx, onnxruntime and numpy.
 """
@@ -21,7 +23,6 @@ import onnx
 from onnx import numpy_helper
 
 RATES = ("0.001", "0.0001", "0.00001", "0.000001", "1e-8", "1e-10", "1e-12", "1e-14")
-EFFORT = "20000"  # candidates of a search: seconds, not the least added time
 EBB_TYPES = {"int64": np.int32, "int32": np.int32, "float16": np.float32, "bfloat16": np.float32}
 
 
@@ -117,30 +118,42 @@ def node_tests(program, word=""):
         print(f"  {n} {op}: {line}")
 
 
-def train(ebb, path, rate, *args):
-    done = subprocess.run([ebb, "run", path, "--dim", "N=4", "--lr", rate, "--steps", "3", "--hash", "--json", *args], capture_output=True,
-                          text=True, timeout=900, check=False)
+def train(ebb, path, batch, rate, *args):
+    done = subprocess.run([ebb, "run", path, "--dim", f"N={batch}", "--lr", rate, "--steps", "3", "--hash", "--json", *args], capture_output=True,
+                          text=True, timeout=1800, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr.strip()}
 
 
-def train_falling(ebb, path):
+def losses_of(run):
+    return [math.inf if step["loss"] is None else step["loss"] for step in run.get("steps", [])]  # none: not finite
+
+
+def falls(run):
+    losses = losses_of(run)
+    return all(b < a for a, b in zip(losses, losses[1:])) and math.isfinite(losses[0])
+
+
+def train_falling(ebb, path, batch):
     """With the first rate by which the loss falls: norms that an exporter folded into weights leave random ones ill-scaled."""
     for rate in RATES:
-        run = train(ebb, path, rate)
-        losses = [math.inf if step["loss"] is None else step["loss"] for step in run.get("steps", [])]  # none: not finite
-        if "error" in run or all(b < a for a, b in zip(losses, losses[1:])):
+        run = train(ebb, path, batch, rate)
+        if "error" in run or falls(run):
             break
     return run, rate
 
 
-def train_within(ebb, path, rate, plan):
-    """At half the arena or, where no plan has so few bytes, at the fewest that were found: the run, and its share of the arena."""
+def train_within(ebb, path, batch, rate, plan):
+    """At half the arena or, where no plan of so few bytes is found, at the fewest that are: the run, its share of the arena, and the share
+    that is proved to be needed, if the planner had to say so."""
     arena = plan["arena_bytes"]
-    part = train(ebb, path, rate, "--budget", str(plan["total_bytes"] - arena // 2), "--effort", EFFORT)
+    outside = plan["total_bytes"] - arena
+    part = train(ebb, path, batch, rate, "--budget", str(plan["total_bytes"] - arena // 2))
     least = re.search(r"the smallest found needs (\d+)", part.get("error", ""))
     if not least:
-        return part, 50
-    return train(ebb, path, rate, "--budget", least[1], "--effort", EFFORT), round(100 * (int(least[1]) - plan["total_bytes"] + arena) / arena)
+        return part, 50, None
+    proved = re.search(r"no plan needs fewer than (\d+)", part["error"])
+    shares = [100 * (int(found[1]) - outside) / arena if found else None for found in (least, proved)]
+    return train(ebb, path, batch, rate, "--budget", least[1]), *shares
 
 
 def feeds_of(session, batch=1):
@@ -178,29 +191,44 @@ def out_models(program, paths):
     print(f"{len(far)} files, {sum(d is not None and d <= 1e-4 for d in far.values())} within 1e-4")
 
 
-def models(ebb, program, paths):
-    print("| model | difference | arena MiB | within | rate | losses | bits |\n|---|---|---|---|---|---|---|")
+def in_place(ebb, path, batch):
+    with tempfile.NamedTemporaryFile() as file:
+        args = [ebb, "plan", path, "--dim", f"N={batch}", "-o", file.name, "--json"]
+        return json.loads(subprocess.run(args, capture_output=True, text=True, check=True).stdout)
+
+
+def trained(ebb, path, batch):
+    """A row's cells from the arena on."""
+    whole, rate = train_falling(ebb, path, batch)
+    if "error" in whole:
+        return ["", "", "", "", "", whole["error"][-160:], ""]
+    plan = in_place(ebb, path, batch)
+    part, share, proved = train_within(ebb, path, batch, rate, plan)
+    added = f"{100 * part['predicted_step_ns'] / whole['predicted_step_ns'] - 100:.1f} %" if "steps" in part else ""
+    same = "steps" in part and whole["params_hash"] == part["params_hash"] and losses_of(whole) == losses_of(part)
+    losses = " ".join("-" if s["loss"] is None else f"{s['loss']:.7g}" for s in whole["steps"])
+    return [f"{plan['arena_bytes'] / 2**20:.1f}", f"{share:.4g} %", "" if proved is None else f"{proved:.4g} %", added, rate,
+            losses if falls(whole) else losses + " NOT FALLING", "equal" if same else "DIFFERENT " + part.get("error", "")[-90:]]
+
+
+def models(ebb, program, batch, paths):
+    print("| model | difference | arena MiB | within | proved | added | rate | losses | bits |\n|---|---|---|---|---|---|---|---|---|")
     for path in paths:
         far, line = differences(program, path)
-        if far is None:
-            print(f"| {pathlib.Path(path).stem} | refused: {line[-160:]} | | | | | |", flush=True)
-            continue
-        whole, rate = train_falling(ebb, path)
-        if "error" in whole:
-            print(f"| {pathlib.Path(path).stem} | {far:.1e} | | | | {whole['error'][-160:]} | |", flush=True)
-            continue
-        with tempfile.NamedTemporaryFile() as file:
-            plan = json.loads(subprocess.run([ebb, "plan", path, "--dim", "N=4", "-o", file.name, "--json"], capture_output=True, text=True, check=True).stdout)
-        part, share = train_within(ebb, path, rate, plan)
-        same = "equal" if whole.get("params_hash", 1) == part.get("params_hash", 2) else "DIFFERENT " + part.get("error", "")[-90:]
-        losses = " ".join("-" if s["loss"] is None else f"{s['loss']:.7g}" for s in whole["steps"])
-        print(f"| {pathlib.Path(path).stem} | {far:.1e} | {plan['arena_bytes'] / 2**20:.1f} | {share} % | {rate} | {losses} | {same} |", flush=True)
+        cells = [f"refused: {line[-160:]}"] if far is None else [f"{far:.1e}", *trained(ebb, path, batch)]
+        print("|", " | ".join([pathlib.Path(path).stem, *cells]), "|", flush=True)
+
+
+def main(ebb, program, *rest):
+    if rest[:1] == ("node",):
+        node_tests(program, *rest[1:])
+    elif rest[:1] == ("out",):
+        out_models(program, rest[1:])
+    elif rest[:1] == ("--batch",):
+        models(ebb, program, int(rest[1]), rest[2:])
+    else:
+        models(ebb, program, 4, rest)
 
 
 if __name__ == "__main__":
-    if sys.argv[3:4] == ["node"]:
-        node_tests(sys.argv[2], *sys.argv[4:])
-    elif sys.argv[3:4] == ["out"]:
-        out_models(sys.argv[2], sys.argv[4:])
-    else:
-        models(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(*sys.argv[1:])
