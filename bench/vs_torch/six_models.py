@@ -61,8 +61,16 @@ class Torch:
         self.process.wait()
 
 
+OVER_BUDGET = 1  # an exit code
+
+
 def ebb_json(args, *words):
-    return json.loads(subprocess.run([args.ebb, *words, "--threads", str(args.threads), "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    """None where no plan has so few bytes."""
+    done = subprocess.run([args.ebb, *words, "--threads", str(args.threads), "--json"], check=False, stdout=subprocess.PIPE)
+    if done.returncode == OVER_BUDGET:
+        return None
+    done.check_returncode()
+    return json.loads(done.stdout)
 
 
 FORMS = {"Ebb": [], "--winograd": ["--winograd"], "and --budget 92%": ["--winograd", "--budget", "92%"]}
@@ -72,7 +80,7 @@ def ebb_steps(args, name, form):
     dims = [word for key, size in MODELS[name].items() for word in ("--dim", f"{key}={size}")]
     run = ebb_json(args, "run", str(HERE.parent.parent / "examples" / "models" / f"{name}.ebb"), *dims, *FORMS[form], "--steps",
                    str(args.steps + 1))
-    return [step["ns"] for step in run["steps"]][1:], run["process_peak_bytes"]
+    return ([step["ns"] for step in run["steps"]][1:], run["process_peak_bytes"]) if run else ([], None)
 
 
 def compare(args, name, idle_bytes):
@@ -94,23 +102,26 @@ def compare(args, name, idle_bytes):
     times = {variant: statistics.median(worker.ns) for variant, worker in workers.items()}
     best = min(times, key=times.get)
     ebb = {form: {"ns": round(statistics.median(ns[form])), "bytes": peak[form] - idle_bytes,
-                  "ratio": times[best] / statistics.median(ns[form])} for form in FORMS}
+                  "ratio": times[best] / statistics.median(ns[form])} for form in FORMS if ns[form]}
     return {"ebb": ebb, "torch_ns": {v: round(t) for v, t in times.items()}, "best": best, "torch_bytes": workers[best].above_bytes,
             "torch": workers[best].version}
 
 
 def line(name, row, variants):
     dims = " ".join(f"{key}={size}" for key, size in MODELS[name].items())
+    forms = [row["ebb"].get(form) for form in FORMS]
     cells = [name, dims, *(f"{row['torch_ns'][v] / 1e6:.0f}" for v in variants),
-             *(f"{form['ns'] / 1e6:.0f}, {form['ratio']:.2f}x" for form in row["ebb"].values()), f"{row['torch_bytes'] / 1e6:.0f}",
-             *(f"{form['bytes'] / 1e6:.0f}, {form['bytes'] / row['torch_bytes']:.2f}" for form in row["ebb"].values())]
+             *(f"{form['ns'] / 1e6:.0f}, {form['ratio']:.2f}x" if form else "none" for form in forms), f"{row['torch_bytes'] / 1e6:.0f}",
+             *(f"{form['bytes'] / 1e6:.0f}, {form['bytes'] / row['torch_bytes']:.2f}" if form else "none" for form in forms)]
     return f"| {' | '.join(cells)} |"
 
 
 def summary(rows, form):
-    mean = math.exp(statistics.mean(math.log(row["ebb"][form]["ratio"]) for row in rows.values()))
-    worst = min(rows, key=lambda name: rows[name]["ebb"][form]["ratio"])
-    return f"{form}: geometric mean {mean:.2f}x, least {rows[worst]['ebb'][form]['ratio']:.2f}x ({worst})"
+    ratios = {name: row["ebb"][form]["ratio"] for name, row in rows.items() if form in row["ebb"]}
+    if not ratios:
+        return f"{form}: no plan"
+    mean, worst = math.exp(statistics.mean(map(math.log, ratios.values()))), min(ratios, key=ratios.get)
+    return f"{form}: geometric mean {mean:.2f}x of {len(ratios)}, least {ratios[worst]:.2f}x ({worst})"
 
 
 def main():
