@@ -6,7 +6,6 @@ check.py EBB EVALUATE out FILE.onnx ...   models that Ebb wrote (out.py): output
 check.py EBB EVALUATE [--batch N] FILE.onnx ...   models: outputs beside onnxruntime's; trained in place and within half the arena,
     or the least that is found, beside the share of the arena that the refusal proves to be needed
 
-
 EVALUATE is bench/onnx/evaluate.c, compiled. Needs onnx, onnxruntime and numpy.
 """
 import collections

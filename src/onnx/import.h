@@ -146,6 +146,10 @@ uint32_t onnx_op2(onnx_import *im, const char *op, uint32_t a, uint32_t b);
 uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus);
 /* A tensor filled with value, of this shape and like's dtype. */
 uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value);
+/* A single value of like's dtype. */
+uint32_t onnx_number(onnx_import *im, uint32_t like, double value);
+/* a where the condition holds, else b. */
+uint32_t onnx_either(onnx_import *im, uint32_t condition, uint32_t a, uint32_t b);
 /* Takes n known places of x along an axis, in that order, with repetitions. */
 uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n);
 /* Refuses a result with more axes than Ebb supports; returns whether it did. */

@@ -21,6 +21,15 @@ uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, doub
     return onnx_declare(im, "constant", im->node ? im->node->out[0] : "constant", type, value);
 }
 
+uint32_t onnx_number(onnx_import *im, uint32_t like, double value) {
+    const onnx_shape single = {.rank = 0};
+    return onnx_fill(im, &single, like, value);
+}
+
+uint32_t onnx_either(onnx_import *im, uint32_t condition, uint32_t a, uint32_t b) {
+    return onnx_op(im, "where", (uint32_t[]){condition, a, b}, 3, NULL);
+}
+
 bool onnx_beyond_rank(onnx_import *im, int64_t rank) {
     if (rank > ONNX_MAX_RANK) onnx_refuse(im, "rank %lld: at most %d axes", (long long)rank, ONNX_MAX_RANK);
     return rank > ONNX_MAX_RANK;

@@ -73,6 +73,7 @@ def what_xla_cannot_do_is_refused(t):
     for words, *args in ((b"leave phased out", "run", "--phased"), (b"leave accumulate out", "run", "--accumulate", "2"),
                          (b"leave poison out", "run", "--poison"), (b"leave check_finite out", "run", "--check-finite"),
                          (b"leave --opt-level 3 out", "run", "--opt-level", "3"), (b"leave --jit out", "run", "--jit", "CC"),
+                         (b"leave --winograd out", "run", "--winograd"),
                          (b"leave out --ops", "bench", "--ops"),
                          (b"--compile-only belongs to --backend xla", "bench", "--ops", "--compile-only")):
         backend = () if "--compile-only" in args else XLA
@@ -117,8 +118,10 @@ def every_op_agrees_on_its_own_inputs(t):
     here(t)
     for more in rows((("--optimizer", "adamw", "--clip-norm", "0.5"), ())):
         told = t.json("run", "dropped.ebb", "--compare", "ref", *XLA, *more)
-        equal((told["verdict"], told["over"]), ("agree", 0), told)
+        equal((told["verdict"], told["over"], told["xla"]), ("agree", 0, True), told)
         holds(told["ops"] > 15, told["ops"])
+    holds(b"one step on XLA and on ref, each op on the inputs that XLA has" in t.ebb_run("run", "dropped.ebb", "--compare", "ref", *XLA).stdout, "in words")
+    holds(b" by XLA, planned for cpu, " in t.ebb_run("run", "dropped.ebb", *XLA, "--steps", "1").stdout, "who runs")
 
 
 def repeated_steps_are_not_merged(t):

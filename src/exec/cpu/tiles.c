@@ -110,13 +110,15 @@ CPU_INLINE void transform(along *axis, int n, int m, const float *x, float *y, i
         axis(half + k * n * CPU_TILE_WIDTH, CPU_TILE_WIDTH, y + k * m * to, to, width);
 }
 
-/* Runs block on all channels of each row. */
-#define BY_BLOCKS(block)                                                                            \
-    const cpu_tile_run *run = ctx;                                                                  \
-    for (int64_t i = begin; i < end; i++) {                                                         \
-        int64_t c = 0;                                                                              \
-        for (; c + CPU_TILE_WIDTH <= run->c; c += CPU_TILE_WIDTH) block(run, i, c, CPU_TILE_WIDTH); \
-        if (c < run->c) block(run, i, c, run->c - c);                                               \
+/* A span that runs block on all channels of each row. */
+#define BY_BLOCKS(span, block)                                                                          \
+    CPU_VECTOR void span(const void *ctx, int64_t begin, int64_t end) {                                 \
+        const cpu_tile_run *run = ctx;                                                                  \
+        for (int64_t i = begin; i < end; i++) {                                                         \
+            int64_t c = 0;                                                                              \
+            for (; c + CPU_TILE_WIDTH <= run->c; c += CPU_TILE_WIDTH) block(run, i, c, CPU_TILE_WIDTH); \
+            if (c < run->c) block(run, i, c, run->c - c);                                               \
+        }                                                                                               \
     }
 
 /* ---- weights -------------------------------------------------------------------------------------- */
@@ -131,7 +133,7 @@ CPU_INLINE void weights_block(const cpu_tile_run *run, int64_t o, int64_t c, int
               width);
 }
 
-CPU_VECTOR void cpu_tiles_of_weights(const void *ctx, int64_t begin, int64_t end){BY_BLOCKS(weights_block)}
+BY_BLOCKS(cpu_tiles_of_weights, weights_block)
 
 /* Row `row` of each place. */
 CPU_INLINE void collect(const cpu_tile_run *run, int64_t row, int64_t c, int64_t width, float *places) {
@@ -147,9 +149,7 @@ CPU_INLINE void weight_gradient_block(const cpu_tile_run *run, int64_t o, int64_
               run->to + o * CPU_TILE_TAPS * run->c_of + c, run->c_of, width);
 }
 
-CPU_VECTOR void cpu_tiles_to_weight_gradient(const void *ctx, int64_t begin, int64_t end) {
-    BY_BLOCKS(weight_gradient_block)
-}
+BY_BLOCKS(cpu_tiles_to_weight_gradient, weight_gradient_block)
 
 /* ---- tiles ---------------------------------------------------------------------------------------- */
 
@@ -195,14 +195,13 @@ CPU_INLINE void image_block(const cpu_tile_run *run, int64_t tile, int64_t c, in
     spread_block(run, tile, c, width, along_image, CPU_TILE_IN);
 }
 
-CPU_VECTOR void cpu_tiles_of_images(const void *ctx, int64_t begin, int64_t end){BY_BLOCKS(image_block)}
+BY_BLOCKS(cpu_tiles_of_images, image_block)
 
 CPU_INLINE void gradient_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
     spread_block(run, tile, c, width, along_gradient, CPU_TILE_OUT);
 }
 
-CPU_VECTOR void cpu_tiles_of_gradients(const void *ctx, int64_t begin,
-                                       int64_t end){BY_BLOCKS(gradient_block)}
+BY_BLOCKS(cpu_tiles_of_gradients, gradient_block)
 
 CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
     float places[CPU_TILE_PLACES * CPU_TILE_WIDTH], pixels[PIXELS * CPU_TILE_WIDTH];
@@ -219,6 +218,4 @@ CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, i
     }
 }
 
-CPU_VECTOR void cpu_tiles_to_results(const void *ctx, int64_t begin, int64_t end) {
-    BY_BLOCKS(result_block)
-}
+BY_BLOCKS(cpu_tiles_to_results, result_block)

@@ -5,16 +5,6 @@
 #include "onnx/import.h"
 #include "onnx/rules/indices.h"
 
-static const onnx_shape single = {.rank = 0};
-
-static uint32_t number(onnx_import *im, uint32_t like, double value) {
-    return onnx_fill(im, &single, like, value);
-}
-
-static uint32_t either(onnx_import *im, uint32_t condition, uint32_t a, uint32_t b) {
-    return onnx_op(im, "where", (uint32_t[]){condition, a, b}, 3, NULL);
-}
-
 /* ---- curves ---- */
 
 static uint32_t one_of(onnx_import *im, const char *op, uint32_t x) {
@@ -71,21 +61,21 @@ static void is_infinite(onnx_import *im) {
     if (strcmp(onnx_dtype_of(im, x, dtype), "f32") != 0) onnx_refuse(im, "of %s", dtype);
     if (!up && !down) onnx_refuse(im, "neither sign is looked for");
     const uint32_t size = up && down ? one_of(im, "abs", x) : up ? x : one_of(im, "neg", x);
-    onnx_give(im, 0, onnx_op2(im, "less", number(im, x, (double)FLT_MAX), size));
+    onnx_give(im, 0, onnx_op2(im, "less", onnx_number(im, x, (double)FLT_MAX), size));
 }
 
 static void thresholded(onnx_import *im) {
-    const uint32_t x = onnx_in(im, 0), least = number(im, x, onnx_attr_real(im, "alpha", 1));
-    onnx_give(im, 0, either(im, onnx_op2(im, "less", least, x), x, number(im, x, 0)));
+    const uint32_t x = onnx_in(im, 0), least = onnx_number(im, x, onnx_attr_real(im, "alpha", 1));
+    onnx_give(im, 0, onnx_either(im, onnx_op2(im, "less", least, x), x, onnx_number(im, x, 0)));
 }
 
 static void shrink(onnx_import *im) {
     const double reach = onnx_attr_real(im, "lambd", 0.5), bias = onnx_attr_real(im, "bias", 0);
     const uint32_t x = onnx_in(im, 0);
-    const uint32_t above = onnx_op2(im, "less", number(im, x, reach), x),
-                   below = onnx_op2(im, "less", x, number(im, x, -reach));
-    const uint32_t high = either(im, above, onnx_rescale(im, x, 1, -bias), number(im, x, 0));
-    onnx_give(im, 0, either(im, below, onnx_rescale(im, x, 1, bias), high));
+    const uint32_t above = onnx_op2(im, "less", onnx_number(im, x, reach), x),
+                   below = onnx_op2(im, "less", x, onnx_number(im, x, -reach));
+    const uint32_t high = onnx_either(im, above, onnx_rescale(im, x, 1, -bias), onnx_number(im, x, 0));
+    onnx_give(im, 0, onnx_either(im, below, onnx_rescale(im, x, 1, bias), high));
 }
 
 /* ---- indices ---- */
@@ -117,7 +107,8 @@ static void one_hot(onnx_import *im) {
     const uint32_t wanted = onnx_reshape(im, onnx_from_start(im, i, (int64_t)depth[0]), &shape);
     const uint32_t hot = onnx_op2(im, "equal", wanted, onnx_places_along(im, &line, axis)),
                    like = real ? EBB_BUILD_NONE : i;
-    onnx_give(im, 0, either(im, hot, number(im, like, values[1]), number(im, like, values[0])));
+    onnx_give(im, 0,
+              onnx_either(im, hot, onnx_number(im, like, values[1]), onnx_number(im, like, values[0])));
 }
 
 static void top_k(onnx_import *im) {

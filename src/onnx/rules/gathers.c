@@ -4,18 +4,9 @@
 #include "onnx/import.h"
 #include "onnx/rules/indices.h"
 
-static uint32_t number(onnx_import *im, uint32_t like, double value) {
-    const onnx_shape single = {.rank = 0};
-    return onnx_fill(im, &single, like, value);
-}
-
-static uint32_t either(onnx_import *im, uint32_t condition, uint32_t a, uint32_t b) {
-    return onnx_op(im, "where", (uint32_t[]){condition, a, b}, 3, NULL);
-}
-
 uint32_t onnx_from_start(onnx_import *im, uint32_t i, int64_t size) {
-    const uint32_t below = onnx_op2(im, "less", i, number(im, i, 0));
-    return either(im, below, onnx_op2(im, "add", i, number(im, i, (double)size)), i);
+    const uint32_t below = onnx_op2(im, "less", i, onnx_number(im, i, 0));
+    return onnx_either(im, below, onnx_op2(im, "add", i, onnx_number(im, i, (double)size)), i);
 }
 
 uint32_t onnx_places_along(onnx_import *im, const onnx_shape *shape, uint32_t axis) {
@@ -26,8 +17,8 @@ uint32_t onnx_places_along(onnx_import *im, const onnx_shape *shape, uint32_t ax
 }
 
 uint32_t onnx_places_within(onnx_import *im, uint32_t place, int64_t size) {
-    return onnx_op2(im, "logical_and", onnx_op2(im, "less", place, number(im, place, (double)size)),
-                    onnx_op2(im, "less_equal", number(im, place, 0), place));
+    return onnx_op2(im, "logical_and", onnx_op2(im, "less", place, onnx_number(im, place, (double)size)),
+                    onnx_op2(im, "less_equal", onnx_number(im, place, 0), place));
 }
 
 /* Each place's number among all of x's in logical order, where i says which it is along an axis; what is no
@@ -45,11 +36,11 @@ static uint32_t among_all(onnx_import *im, uint32_t i, const onnx_shape *x, uint
         if (stride[0] != stride[1] || stride[0] > INT32_MAX)
             onnx_refuse(im, "axis %u: the places behind it are too many, or depend on the batch", d);
         const uint32_t at = d == axis ? place : onnx_places_along(im, &line, d);
-        const uint32_t part = onnx_op2(im, "mul", at, number(im, i, (double)stride[0]));
+        const uint32_t part = onnx_op2(im, "mul", at, onnx_number(im, i, (double)stride[0]));
         sum = sum == EBB_BUILD_NONE ? part : onnx_op2(im, "add", sum, part);
         for (uint32_t k = 0; k < 2; k++) stride[k] *= x->dim[k][d]; /* of a tensor's elements: it fits */
     }
-    return either(im, is_one, sum, number(im, i, INT32_MIN));
+    return onnx_either(im, is_one, sum, onnx_number(im, i, INT32_MIN));
 }
 
 /* Operand 0; a table of the file that is the same for each of its samples becomes one for each of N. */
@@ -113,10 +104,11 @@ static uint32_t turned_rows(onnx_import *im, uint32_t n, const onnx_shape *x) {
     onnx_shape samples = {.rank = 2, .dim = {{x->dim[0][0], 1}, {x->dim[1][0], 1}}}, both = samples;
     for (uint32_t k = 0; k < 2; k++) both.dim[k][1] = x->dim[k][1];
     const uint32_t step = onnx_places_along(im, &steps, 1), length = onnx_reshape(im, n, &samples);
-    const uint32_t back = onnx_op2(im, "sub", onnx_op2(im, "sub", length, step), number(im, length, 1));
-    const uint32_t from = either(im, onnx_op2(im, "less", step, length), back, step);
-    const uint32_t before =
-        onnx_op2(im, "mul", onnx_places_along(im, &samples, 0), number(im, step, (double)x->dim[0][1]));
+    const uint32_t back =
+        onnx_op2(im, "sub", onnx_op2(im, "sub", length, step), onnx_number(im, length, 1));
+    const uint32_t from = onnx_either(im, onnx_op2(im, "less", step, length), back, step);
+    const uint32_t before = onnx_op2(im, "mul", onnx_places_along(im, &samples, 0),
+                                     onnx_number(im, step, (double)x->dim[0][1]));
     return onnx_broadcast(im, onnx_op2(im, "add", before, from), &both);
 }
 

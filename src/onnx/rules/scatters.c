@@ -15,15 +15,6 @@ typedef struct scatter {
     onnx_shape given;  /* the updates', likewise */
 } scatter;
 
-static uint32_t either(onnx_import *im, uint32_t condition, uint32_t a, uint32_t b) {
-    return onnx_op(im, "where", (uint32_t[]){condition, a, b}, 3, NULL);
-}
-
-static uint32_t number(onnx_import *im, uint32_t like, double value) {
-    const onnx_shape single = {.rank = 0};
-    return onnx_fill(im, &single, like, value);
-}
-
 static uint32_t over_indices(onnx_import *im, const scatter *s, const char *reduction, uint32_t x) {
     return onnx_op1(im, reduction, x, "axis=[%u]", s->axis + 1);
 }
@@ -46,12 +37,13 @@ static onnx_shape along(const onnx_shape *shape, uint32_t axis) {
 
 /* The update of the last index that names a place; where none does, x. */
 static uint32_t replaced(onnx_import *im, const scatter *s) {
-    const uint32_t named = either(im, s->hot, s->numbers, number(im, s->numbers, -1));
+    const uint32_t named = onnx_either(im, s->hot, s->numbers, onnx_number(im, s->numbers, -1));
     const uint32_t last = over_indices(im, s, "reduce_max", named);
-    const uint32_t none = onnx_op2(im, "less", last, number(im, last, 0));
-    const uint32_t taken = either(im, onnx_op2(im, "equal", named, last), s->updates, number(im, s->x, 0));
+    const uint32_t none = onnx_op2(im, "less", last, onnx_number(im, last, 0));
+    const uint32_t taken =
+        onnx_either(im, onnx_op2(im, "equal", named, last), s->updates, onnx_number(im, s->x, 0));
     /* Where none does, the sum is of all, and not read. */
-    return either(im, none, s->x, over_indices(im, s, "reduce_sum", taken));
+    return onnx_either(im, none, s->x, over_indices(im, s, "reduce_sum", taken));
 }
 
 static uint32_t reduced(onnx_import *im, const scatter *s, const char *how) {
@@ -63,9 +55,9 @@ static uint32_t reduced(onnx_import *im, const scatter *s, const char *how) {
                 {"min", "reduce_min", "minimum"}};
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         if (strcmp(how, rows[i].how) != 0) continue;
-        const uint32_t otherwise = i < 2 ? number(im, s->x, (double)i) : s->x;
+        const uint32_t otherwise = i < 2 ? onnx_number(im, s->x, (double)i) : s->x;
         return onnx_op2(im, rows[i].with, s->x,
-                        over_indices(im, s, rows[i].over, either(im, s->hot, s->updates, otherwise)));
+                        over_indices(im, s, rows[i].over, onnx_either(im, s->hot, s->updates, otherwise)));
     }
     if (strcmp(how, "none") != 0) onnx_refuse(im, "reduction %.40s", how);
     return onnx_stopped(im) ? EBB_BUILD_NONE : replaced(im, s);

@@ -50,10 +50,12 @@ static ebb_status check_flags(tool *t) {
     if (args->method && !megengine && !budget)
         return tool_fail(t, EBB_USAGE,
                          "--method budget needs --budget: write --budget 11GiB, for instance");
-    const bool chains = args->opt_level && args->opt_level[0] == '3';
-    if (args->backend && strcmp(args->backend, "xla") == 0 && (chains || args->jit))
-        return tool_fail(t, EBB_USAGE, "XLA fuses a step's ops itself: leave --%s out",
-                         chains ? "opt-level 3" : "jit");
+    const char *own = args->opt_level && args->opt_level[0] == '3' ? "opt-level 3"
+                      : args->jit                                  ? "jit"
+                      : args->winograd                             ? "winograd"
+                                                                   : NULL;
+    if (own && args->backend && strcmp(args->backend, "xla") == 0)
+        return tool_fail(t, EBB_USAGE, "XLA fuses and computes a step's ops itself: leave --%s out", own);
     return EBB_OK;
 }
 
