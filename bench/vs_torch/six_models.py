@@ -5,7 +5,7 @@
                   [--threads N] [-o FILE.json] [--prepare]
 
 PYTHON has torch. A model's variants are processes that live side by side and take turns, round by round: --steps each; the
-first steps, with torch.compile's compilation, are not timed. Ebb is one process a round, as it is, with --winograd, and with 92 % of its bytes.
+first steps, with torch.compile's compilation, are not timed. Ebb is one process a round: as it is, with 92 % of its bytes, and with --direct-conv.
 Times are medians; memory is a process's peak above an idle one's. Prints each model's ratio to the best of PyTorch's, and their geometric mean.
 --prepare only fills torch.compile's cache, which later runs find (TORCHINDUCTOR_CACHE_DIR). For a quiet machine: about eight
 minutes on two processors, once prepared.
@@ -73,7 +73,7 @@ def ebb_json(args, *words):
     return json.loads(done.stdout)
 
 
-FORMS = {"Ebb": [], "--winograd": ["--winograd"], "and --budget 92%": ["--winograd", "--budget", "92%"]}
+FORMS = {"Ebb": [], "--budget 92%": ["--budget", "92%"], "--direct-conv": ["--direct-conv"]}
 
 
 def ebb_steps(args, name, form):

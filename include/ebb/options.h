@@ -61,11 +61,12 @@ typedef struct ebb_options {
      * device's free memory is taken first, so that asking for more fails; the driver's context is not
      * counted. watch_memory: allocations made by libraries are counted (CUPTI). */
     bool tf32, free_engines, no_record, watch_memory;
-    /* For cpu only: dense 3x3 convolutions of stride 1 are computed in tiles of 4x4 by Winograd's algorithm
-     * where the shape makes it worthwhile: 1.3 to 3 times as fast, with about twice the rounding error and
-     * scratch of at most four times the operands. The choice depends only on shapes, so results do not
-     * depend on the plan. EBB_USAGE on other devices. */
-    bool winograd;
+    /* For cpu only: every convolution is summed directly. Without it dense 3x3 convolutions of stride 1 are
+     * computed in tiles of 4x4 by Winograd's algorithm where the shape makes it worthwhile: 1.3 to 3 times
+     * as fast, with about twice the rounding error and scratch of at most four times the operands, and a
+     * NaN reaches its tile's other pixels. The choice depends only on shapes, so results do not depend on
+     * the plan. EBB_USAGE on other devices. */
+    bool direct_conv;
     int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: this machine's processors */
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */

@@ -79,6 +79,7 @@ typedef struct core_process {
     ebb_env *env;
     ebb_eager *eager; /* NULL until first use */
     char device[256];
+    bool direct_conv; /* ebb_options.direct_conv */
     uint64_t seed;
     bool forked; /* a child that has the memory of an eager, and neither its threads nor its device */
     PyThread_type_lock lock;

@@ -11,6 +11,15 @@ static void after_fork(void) {
     core.forked = core.eager != NULL;
 }
 
+static int direct_conv_read(void) {
+    const char *text = getenv("EBB_DIRECT_CONV");
+    if (!text || !*text || strcmp(text, "0") == 0) return 0;
+    core.direct_conv = strcmp(text, "1") == 0;
+    if (core.direct_conv) return 0;
+    PyErr_Format(PyExc_ValueError, "EBB_DIRECT_CONV is \"%.60s\": write 0 or 1", text);
+    return -1;
+}
+
 int core_process_init(void) {
     const char *device = getenv("EBB_DEVICE");
     if (core.lock) return 0;
@@ -24,6 +33,7 @@ int core_process_init(void) {
                      sizeof core.device - 1);
         return -1;
     }
+    if (direct_conv_read() < 0) return -1;
     (void)snprintf(core.device, sizeof core.device, "%s", device && *device ? device : "cpu");
     const ebb_env_options options = {.stop = &core.stop};
     const ebb_status status = ebb_env_create(&options, &core.env);
@@ -98,6 +108,7 @@ static bool eager_open(void) {
     if (core.eager) return true;
     ebb_options_init(&options);
     options.device = core.device;
+    options.direct_conv = core.direct_conv;
     options.seed = core.seed;
     options.jit = ebb_jit_variable(core.device, 3); /* a trace may be of that level */
     const ebb_status status = ebb_eager_create(core.env, &options, &core.eager);

@@ -30,6 +30,7 @@ static ebb_program *program_of(PyObject *self) {
 static ebb_status compile(core_loaded *to, const char *text, size_t n, const ebb_options *plan) {
     ebb_options options = *plan;
     options.device = core.device;
+    options.direct_conv = core.direct_conv;
     options.fetch = (const char *const *)to->fetch;
     options.n_fetch = to->n_fetch;
     ebb_status status = ebb_model_parse(core.env, "a loaded graph", text, n, &to->model);

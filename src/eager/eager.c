@@ -10,6 +10,7 @@ ebb_status ebb_eager_create(ebb_env *env, const ebb_options *options, ebb_eager 
     const ebb_backend_options open = {.n_threads =
                                           options->n_threads ? options->n_threads : ebb_cpu_count(),
                                       .tf32 = options->tf32,
+                                      .direct_conv = options->direct_conv,
                                       .jit = options->jit,
                                       .cap_bytes = options->cap_bytes,
                                       .watch_memory = options->watch_memory};

@@ -21,17 +21,13 @@
 typedef struct ebb_backend ebb_backend;
 typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
 
-/* The tolerance of transformed tiles against the reference, relative to a result's largest magnitude.
- */
-#define EBB_WINOGRAD_TOLERANCE 1e-5
-
 typedef struct ebb_backend_options {
     uint32_t n_threads; /* width of parallel reductions, >= 1 */
     /* For backends with several devices: which one, "0", "1", ...; or the path of a device's description.
      * NULL: the first. */
     const char *which;
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
-    bool winograd;     /* of cpu: 3x3 convolutions may be computed in transformed tiles (cpu/conv.h) */
+    bool direct_conv;  /* of cpu: no convolution is computed in transformed tiles (cpu/conv.h) */
     const char *jit;   /* of cpu and cuda: the code generator for `fused`, "INTERP", "LLVM", "NVRTC", ...;
                           NULL: the best one available */
     bool native_bf16;  /* of cpu: products of bf16 by the processor's own instructions */
@@ -60,9 +56,12 @@ typedef struct ebb_op_facts {
     int64_t scratch_bytes; /* asked before planning */
     /* A backend may have several implementations of a call: these are the facts of call->choice, and
      * n_choices (>= 1) is the number of implementations, whichever is asked about. `choice` is its name, if
-     * there are several or options ask for it. */
+     * there are several or the call is not computed as its kind's others are. */
     uint32_t n_choices;
     char choice[24];
+    /* Above 0: it is computed in transformed tiles. Its results may be so far from the reference, relative
+     * to the largest, and what is not finite reaches its neighbours. */
+    double tile_tolerance;
     /* The line of the cost model behind the time, at this width, and the name of its kind of calls, for
      * which a calibration (exec/costs.h) can measure another line. */
     const char *kind;

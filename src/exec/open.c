@@ -5,7 +5,7 @@
 /* What only the cpu backend does with its products. */
 static ebb_status refuse_products(ebb_env *env, const ebb_backend_options *options, const char *device) {
     return ebb_fail(env, EBB_USAGE, "%s is of the device cpu, not %s: leave it out",
-                    options->winograd ? "winograd" : "native-bf16", device);
+                    options->direct_conv ? "direct-conv" : "native-bf16", device);
 }
 
 bool ebb_device_is_file(const char *device) {
@@ -35,7 +35,7 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
                         row->name, row->name);
     const ebb_status status = ebb_backend_load(env, row, &api);
     if (status != EBB_OK) return status;
-    if (options->winograd || options->native_bf16) return refuse_products(env, options, row->name);
+    if (options->direct_conv || options->native_bf16) return refuse_products(env, options, row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;
     apart.which = which;
@@ -65,7 +65,7 @@ ebb_status ebb_backend_open(ebb_env *env, const char *device, const ebb_backend_
     if (!row) return refuse_device(env, device);
     if (!row->api) return open_apart(env, device, options, row, which, out);
     const ebb_backend_api *api = row->api;
-    if ((options->winograd || options->native_bf16) && api != ebb_backend_find("cpu"))
+    if ((options->direct_conv || options->native_bf16) && api != ebb_backend_find("cpu"))
         return refuse_products(env, options, api->name);
     if (options->jit && api != ebb_backend_find("cpu"))
         return ebb_fail(env, EBB_USAGE, "device %s makes no code: leave jit %.20s out", api->name,

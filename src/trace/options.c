@@ -40,6 +40,7 @@ static ebb_status device_choose(ebb_trace *trace) {
     }
     const ebb_backend_options open = {.n_threads = plan->n_threads ? plan->n_threads : ebb_cpu_count(),
                                       .tf32 = plan->tf32,
+                                      .direct_conv = plan->direct_conv,
                                       .free_engines = plan->free_engines};
     const ebb_status status = ebb_backend_open(trace->env, plan->device, &open, &trace->backend);
     if (!status) plan->n_threads = trace->backend->n_threads;

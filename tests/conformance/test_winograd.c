@@ -1,4 +1,4 @@
-/* Convolutions in transformed tiles (cpu/conv.h): where they are asked for and pay. */
+/* Convolutions in transformed tiles (cpu/conv.h): where they pay, unless direct ones are asked for. */
 #include <criterion/criterion.h>
 
 #include "ebb_build.h"
@@ -34,26 +34,32 @@ static const ebb_case_table tables[] = {
      .rows = by_weights,
      .n_rows = N_ROWS}};
 
-/* By the name that measured times have, too. */
-static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
+/* By the name that measured times have, too. scratch: as a part of the operands' bytes. */
+static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row, double *scratch) {
     ebb_op_facts facts;
     test_call call;
     test_call_read(bench->env, cases, row, EBB_F32, &call);
     cr_assert_eq(bench->backend->api->facts(bench->backend, &call.call, &facts), EBB_OK, "%s",
                  ebb_env_error(bench->env));
-    return strcmp(facts.choice, "winograd") == 0;
+    const int64_t operands = ebb_type_bytes(&call.call.in[0]) + ebb_type_bytes(&call.call.in[1]) +
+                             ebb_type_bytes(&call.call.out[0]);
+    *scratch = (double)facts.scratch_bytes / (double)operands;
+    cr_expect_eq(facts.tile_tolerance > 0, strcmp(facts.choice, "winograd") == 0);
+    return facts.tile_tolerance > 0;
 }
 
 Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads) {
     const uint32_t checks = EBB_CHECK_AGREEMENT | EBB_CHECK_THREADS;
     test_bench bench;
-    test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .winograd = true});
-    bench.checker.product_tolerance = EBB_WINOGRAD_TOLERANCE;
+    test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2});
     for (size_t k = 0; k < EBB_COUNT(tables); k++) {
         for (uint32_t row = 0; row < rows_from_env(N_ROWS); row++) {
             ebb_case_outcome outcome;
             const char *inputs = tables[k].rows[row].inputs;
-            cr_assert(is_transformed(&bench, &tables[k], row), "%s", inputs);
+            double scratch;
+            cr_assert(is_transformed(&bench, &tables[k], row, &scratch), "%s", inputs);
+            /* The first row's weights are small beside its pictures. */
+            cr_expect_leq(scratch, row == 0 ? 0.5 : 4, "%s: %g times its operands", inputs, scratch);
             cr_assert_eq(ebb_case_check(&bench.checker, &tables[k], row, EBB_F32, checks, &outcome), EBB_OK,
                          "%s", ebb_env_error(bench.env));
             cr_assert_eq(outcome.n_calls, 1, "%s", inputs);
@@ -62,28 +68,30 @@ Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads)
     test_bench_deinit(&bench);
 }
 
-/* Strides, dilation, 1x1, groups, few channels, too few tiles for the weights, and scratch that outgrows
- * the operands: only the last two rows pay. */
-Test(conformance, only_what_pays_is_transformed_and_only_where_asked) {
+/* Strides, dilation, 1x1, groups, few channels, too few tiles for the weights, and tiles that are half
+ * empty: only the last three rows pay. */
+Test(conformance, only_what_pays_is_transformed_and_nothing_of_direct_convolutions) {
     static const ebb_op_case rows[] = {{"[8,32,30,27] [48,32,3,3]", "pad=1 stride=2"},
                                        {"[8,32,30,27] [48,32,3,3]", "pad=2 dilation=2"},
                                        {"[8,32,30,27] [48,32,1,1]", ""},
                                        {"[8,32,30,27] [32,1,3,3]", "pad=1 groups=32"},
                                        {"[8,3,90,90] [48,3,3,3]", "pad=1"},
                                        {"[2,512,7,7] [512,512,3,3]", "pad=1"},
+                                       {"[8,16,30,27] [31,16,3,3]", "pad=1"},
                                        {"[1,32,22,27] [48,32,3,3]", "pad=1"},
                                        {"[16,64,5,5] [64,64,3,3]", "pad=1"},
+                                       {"[1,16,27,28] [33,16,3,3]", "pad=1"}, /* of the shared tables */
                                        {"[1,32,30,27] [48,32,3,3]", "pad=1"},
                                        {"[8,32,30,27] [48,32,3,3]", "pad=1"}};
-    enum { PAY = 2 };
+    enum { PAY = 3 };
     const ebb_case_table table = {
         .op = &ebb_op_conv2d, .fills = "u", .rows = rows, .n_rows = EBB_COUNT(rows)};
     test_bench bench;
-    for (int asked = 0; asked < 2; asked++) {
-        test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .winograd = asked});
+    for (int direct = 0; direct < 2; direct++) {
+        test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .direct_conv = direct});
         for (uint32_t row = 0; row < table.n_rows; row++)
-            cr_assert_eq(is_transformed(&bench, &table, row), asked && row + PAY >= table.n_rows, "%s %s",
-                         rows[row].inputs, rows[row].attrs);
+            cr_assert_eq(is_transformed(&bench, &table, row, &(double){0}),
+                         !direct && row + PAY >= table.n_rows, "%s %s", rows[row].inputs, rows[row].attrs);
         test_bench_deinit(&bench);
     }
 }

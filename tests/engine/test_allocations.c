@@ -129,7 +129,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
         if (pass == recompute) break;
         ebb_engine_destroy(engine);
         o.memory = EBB_MEMORY_BUDGET;
-        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 23 / 25;
+        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 49 / 50;
         o.effort = 2000;
     }
     cr_assert(!recompute || s.n_recomputed > 0, "nothing is run again");
@@ -179,12 +179,14 @@ Test(allocations, a_steady_step_makes_none_of_ours_and_ours_alone_makes_none_at_
             const counts own = count_steps(OWN, devices[d], false, way == 2);
             cr_expect_eq(own.ours + own.theirs, 0, "%s, way %d: %lld and %lld", devices[d], way, own.ours,
                          own.theirs);
-            /* oneDNN's argument tables: small blocks, given back at once; and a workspace of 16,640 bytes
-             * for each of the linear's two products that its kernels for AVX2 leave to its general one. */
+            /* oneDNN's argument tables, of the linear's three products and of one for each chunk of tiles
+             * of both convolutions: small blocks, given back at once. And a workspace of 16,640 bytes for
+             * each of the linear's two products that its kernels for AVX2 leave to its general one. */
+            enum { PRODUCTS_A_STEP = 3 + 2 * 19, BLOCKS = 12 };
             const bool general = d == 0 && !test_has_avx512();
             const long long most = c.theirs * 512 + (general ? 5 * 2 * 16640 : 0);
-            cr_expect(c.theirs <= 5 * 5 * 64 && c.their_bytes <= most, "%s: %lld blocks of %lld bytes",
-                      devices[d], c.theirs, c.their_bytes);
+            cr_expect(c.theirs <= 5 * PRODUCTS_A_STEP * BLOCKS && c.their_bytes <= most,
+                      "%s: %lld blocks of %lld bytes", devices[d], c.theirs, c.their_bytes);
             /* 5 steps: a page here and there, no storm. */
             cr_expect_lt(c.faults, 64, "%s: %ld page faults", devices[d], c.faults);
         }

@@ -76,7 +76,7 @@ static void ratios(costs_bench *b, double ratio[2]) {
         (void)step_ns(b, program); /* touches every page */
         ratio[i] = step_ns(b, program) / (double)s.time_ns;
         b->options.memory = EBB_MEMORY_BUDGET;
-        b->options.budget_bytes = s.persistent_bytes + s.arena_bytes * 3 / 4;
+        b->options.budget_bytes = s.persistent_bytes + s.arena_bytes * 4 / 5;
         b->options.effort = 2000;
         ebb_engine_destroy(engine);
     }

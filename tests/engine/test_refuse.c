@@ -79,9 +79,9 @@ static void no_worker(ebb_options *o) {
 static void bad_device(ebb_options *o) {
     o->device = "tpu";
 }
-static void winograd_on_ref(ebb_options *o) {
+static void direct_conv_on_ref(ebb_options *o) {
     o->device = "ref";
-    o->winograd = true;
+    o->direct_conv = true;
 }
 static void bad_effort(ebb_options *o) {
     o->effort = -1;
@@ -122,7 +122,7 @@ Test(refuse, options_out_of_range) {
         {no_pool, EBB_USAGE, "genetic_pool_size is 0"},
         {no_worker, EBB_USAGE, "num_worker is 0"},
         {bad_device, EBB_UNAVAILABLE, "tpu"},
-        {winograd_on_ref, EBB_USAGE, "winograd is of the device cpu, not ref: leave it out"},
+        {direct_conv_on_ref, EBB_USAGE, "direct-conv is of the device cpu, not ref: leave it out"},
         {bad_effort, EBB_USAGE, "effort is -1"},
         {bad_time, EBB_USAGE, "time limit"},
         {many_threads, EBB_USAGE, "threads is 100000"},

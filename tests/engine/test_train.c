@@ -28,7 +28,7 @@ typedef struct row {
     float lr;
     ebb_optimizer optimizer;
     double clip_norm, label_smoothing;
-    bool winograd;
+    bool direct_conv;
 } row;
 
 #define GPT2                                                                        \
@@ -138,7 +138,7 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     o.optimizer = r->optimizer;
     o.clip_norm = r->clip_norm;
     o.label_smoothing = r->label_smoothing;
-    o.winograd = r->winograd;
+    o.direct_conv = r->direct_conv;
     o.effort = 200;
     o.poison = true;
     o.verify = true;
@@ -205,15 +205,14 @@ Test(train, convolutions_in_transformed_tiles_give_the_same_bits_in_every_memory
                        .dims = {{"N", 8}, {"H", 48}, {"K", 3}, {"W", 32}},
                        .inputs = {{"x", 0}, {"labels", 3}},
                        .n_steps = 1,
-                       .lr = 0.1F,
-                       .winograd = true};
+                       .lr = 0.1F};
     const result with = run(&transformed, "cpu", EBB_MEMORY_NONE, -1);
-    transformed.winograd = false;
+    transformed.direct_conv = true;
     const result without = run(&transformed, "cpu", EBB_MEMORY_NONE, -1);
     cr_expect_neq(with.digest, without.digest, "some are transformed");
     cr_expect(fabsf(with.loss[0] - without.loss[0]) <= 1e-5F * without.loss[0], "%g with, %g without",
               (double)with.loss[0], (double)without.loss[0]);
-    transformed.winograd = true;
+    transformed.direct_conv = false;
     (void)check_row(&transformed, "cpu", false);
 #else
     TEST_SKIP("this build has no cpu backend");

@@ -39,6 +39,32 @@ def run(code, **environment):
                           env={name: value for name, value in everything.items() if value is not None})
 
 
+CONVOLUTION = """
+import hashlib, numpy as np, ebb, ebb.functional as F
+from ebb.jit import trace
+rng = np.random.default_rng(1)
+x, w = (ebb.tensor(rng.standard_normal(shape).astype("float32")) for shape in ((4, 32, 30, 27), (48, 32, 3, 3)))
+for call in (F.conv2d, trace(symbolic=True)(F.conv2d)):
+    print(hashlib.sha256(call(x, w, padding=1).numpy().tobytes()).hexdigest())
+"""
+
+
+class Convolutions(unittest.TestCase):
+    @unittest.skipUnless(mge._core.device() == "cpu", "other devices have no transformed tiles")
+    def test_a_variable_asks_for_direct_ones_in_eager_and_traced_calls(self):
+        bits = {}
+        for said in (None, "0", "1"):
+            done = run(CONVOLUTION, EBB_DIRECT_CONV=said)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            eager, traced = done.stdout.split()
+            self.assertEqual(eager, traced)
+            bits[said] = eager
+        self.assertEqual(bits[None], bits["0"])
+        self.assertNotEqual(bits["0"], bits["1"])
+        done = run("", EBB_DIRECT_CONV="yes")
+        self.assertIn('EBB_DIRECT_CONV is "yes": write 0 or 1', done.stderr.splitlines()[-1])
+
+
 class Threads(unittest.TestCase):
     def test_they_sleep_while_they_wait_unless_the_user_says_otherwise(self):
         code = "import os, ebb; print(os.environ.get('OMP_WAIT_POLICY'), os.environ.get('GOMP_SPINCOUNT'))"

@@ -73,7 +73,7 @@ def what_xla_cannot_do_is_refused(t):
     for words, *args in ((b"leave phased out", "run", "--phased"), (b"leave accumulate out", "run", "--accumulate", "2"),
                          (b"leave poison out", "run", "--poison"), (b"leave check_finite out", "run", "--check-finite"),
                          (b"leave --opt-level 3 out", "run", "--opt-level", "3"), (b"leave --jit out", "run", "--jit", "CC"),
-                         (b"leave --winograd out", "run", "--winograd"),
+                         (b"leave --direct-conv out", "run", "--direct-conv"),
                          (b"leave out --ops", "bench", "--ops"),
                          (b"--compile-only belongs to --backend xla", "bench", "--ops", "--compile-only")):
         backend = () if "--compile-only" in args else XLA

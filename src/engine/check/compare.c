@@ -3,6 +3,7 @@
 #include "engine/check/compare.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Bytes of the host that comparing takes beside the programs' blocks, at most: of the step with the largest
  * operands. */
@@ -68,6 +69,7 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by
                       .other = other,
                       .rounding = rounding,
                       .product_tolerance = ebb_product_tolerance(&device->engine->options),
+                      .by_xla = by_xla,
                       .result = out};
     ebb_arena_init(&arena, env);
     ebb_status status = find_buffers(&c, &arena);
@@ -141,7 +143,8 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
     ebb_engine *device = NULL, *other = NULL;
     ebb_program *a = NULL, *b = NULL;
     /* Of the device alone. */
-    its.tf32 = its.winograd = its.free_engines = its.watch_memory = false;
+    its.tf32 = its.free_engines = its.watch_memory = false;
+    its.direct_conv = strcmp(request->other, "cpu") == 0; /* what is compared with rounds least */
     its.cap_bytes = 0;
     its.jit = NULL;
     *out = (ebb_compare_result){0};

@@ -21,6 +21,7 @@ typedef struct ebb_comparer {
     ebb_id *buffers;          /* [n_values] the device's buffer of each value, or EBB_NONE */
     double rounding;          /* factor of a table's tolerance: see ebb_compare */
     double product_tolerance; /* as ebb_conformance_run's */
+    bool by_xla;              /* the device's step is XLA's */
     ebb_compare_result *result;
 } ebb_comparer;
 

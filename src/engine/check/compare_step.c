@@ -23,15 +23,15 @@ static double part_of(const ebb_compared *c, int64_t i) {
 }
 
 /* Of the largest magnitude; integers (places, bits) agree to the bit. */
-static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, const ebb_type *type,
-                         const void *want) {
+static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, double tile_tolerance,
+                         const ebb_type *type, const void *want) {
     double most = 0;
     if (!ebb_dtype_real(type->dtype)) return 0;
     for (int64_t i = 0; i < ebb_type_count(type); i++) {
         const double x = fabs(ebb_element_get(type, want, i));
         if (isfinite(x)) most = fmax(most, x);
     }
-    return c->rounding * ebb_conformance_tolerance(op, c->product_tolerance) * most;
+    return c->rounding * fmax(ebb_conformance_tolerance(op, c->product_tolerance), tile_tolerance) * most;
 }
 
 /* The same, beside what shaken inputs make of the element. spread: an infinite number may have met a 0, and
@@ -68,14 +68,25 @@ static void add_row(ebb_compare_result *r, const ebb_compare_row *row) {
 /* May an operand's infinity become NaN in an element that does not see it, as 0 times infinity? Padding is
  * 0, and so is what a gradient of a convolution (it has a size) reads beside and between dy's elements; in
  * transformed tiles neighbours are mixed. */
-static bool spreads(const ebb_comparer *c, const ebb_op_info *op, const ebb_attr *attr) {
-    bool may = c->device->engine->options.winograd;
+static bool spreads(const ebb_op_info *op, const ebb_attr *attr, bool in_tiles) {
+    bool may = in_tiles;
     if (op->family != EBB_FAMILY_CONVOLUTION) return false;
     for (uint32_t k = 0; k < op->n_attrs; k++) {
         if (strcmp(op->attrs[k].name, "size") == 0) may = true;
         if (strcmp(op->attrs[k].name, "pad") == 0) may |= attr[k].i[0] > 0 || attr[k].i[1] > 0;
     }
     return may;
+}
+
+/* The device's fact of a convolution; XLA has its own. */
+static ebb_status tile_tolerance_of(const ebb_comparer *c, ebb_id node, double *tolerance) {
+    const ebb_graph *graph = c->other->compiled.graph;
+    ebb_alternative_call call;
+    *tolerance = 0;
+    if (c->by_xla || graph->nodes[node].op->family != EBB_FAMILY_CONVOLUTION) return EBB_OK;
+    const ebb_status status = ebb_alternative_first(c->device->engine->backend, graph, node, &call);
+    if (status == EBB_OK) *tolerance = call.facts.tile_tolerance;
+    return status;
 }
 
 /* Elements that are off, looked at again beside what shaken inputs make of them. */
@@ -111,18 +122,20 @@ static ebb_status compare_result(ebb_comparer *c, uint32_t step, uint32_t output
     const uint32_t way = s->alternative == EBB_NONE ? 0 : s->alternative + 1;
     const ebb_node *node = &c->other->compiled.graph->nodes[s->op];
     const ebb_op_info *op = ebb_node_way(node, node->op->n_ways ? way : 0, in, &n_in);
-    const ebb_compared at = {&v->type, got, want, allowed_of(c, op, &v->type, want)};
+    double tiles;
     int64_t worst = 0;
     *row = (ebb_compare_row){.part = 0};
+    ebb_status status = tile_tolerance_of(c, s->op, &tiles);
+    if (status != EBB_OK) return status;
+    const ebb_compared at = {&v->type, got, want, allowed_of(c, op, tiles, &v->type, want)};
     for (int64_t i = 0; i < ebb_type_count(&v->type); i++) {
         const double part = part_of(&at, i);
         if (part <= row->part) continue;
         row->part = part;
         worst = i;
     }
-    ebb_status status = EBB_OK;
     if (row->part > 1 && at.allowed > 0 && op->n_update == 0)
-        status = look_twice(c, step, output, spreads(c, op, node->attr), &at, &worst, row);
+        status = look_twice(c, step, output, spreads(op, node->attr, tiles > 0), &at, &worst, row);
     if (status == EBB_OK) fill_row(c, step, v, &at, worst, row);
     return status;
 }

@@ -14,7 +14,7 @@ static ebb_status look(ebb_env *env, const ebb_options *options, ebb_costs **out
     o.device = options->device;
     o.n_threads = options->n_threads;
     o.memory = EBB_MEMORY_NONE;
-    o.winograd = options->winograd;
+    o.direct_conv = options->direct_conv;
     ebb_status status = ebb_model_parse(env, "probe_host", probe_host, sizeof probe_host - 1, &model);
     if (status == EBB_OK) status = ebb_measure(env, model, NULL, 0, &o, &request, out);
     ebb_model_destroy(model);
@@ -28,7 +28,7 @@ static ebb_status name_file(ebb_env *env, const ebb_options *options, const char
     ebb_backend *backend;
     ebb_hash hash;
     const ebb_backend_options wanted = {.n_threads = ebb_options_threads(options),
-                                        .winograd = options->winograd};
+                                        .direct_conv = options->direct_conv};
     ebb_status status = ebb_backend_open(env, options->device, &wanted, &backend);
     if (status != EBB_OK) return status;
     if (backend->api->machine || !backend->api->computes)

@@ -123,7 +123,7 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
 }
 
 double ebb_product_tolerance(const ebb_options *options) {
-    return options->tf32 ? 2e-3 : options->winograd ? EBB_WINOGRAD_TOLERANCE : 0;
+    return options->tf32 ? 2e-3 : 0;
 }
 
 uint64_t ebb_options_search_seed(const ebb_options *options) {
@@ -142,9 +142,11 @@ uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options)
 }
 
 ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
+    /* XLA sums convolutions directly, and the plan is made with the times of such. */
+    const bool by_xla = options->xla && strcmp(options->device, "cpu") == 0;
     const ebb_backend_options open = {.n_threads = ebb_options_threads(options),
                                       .tf32 = options->tf32,
-                                      .winograd = options->winograd,
+                                      .direct_conv = options->direct_conv || by_xla,
                                       .free_engines = options->free_engines,
                                       .jit = options->jit,
                                       .native_bf16 = options->native_bf16,

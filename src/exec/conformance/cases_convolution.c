@@ -18,7 +18,8 @@ EBB_CASES(conv2d, "u", 2e-6,
                     /* long rows, images by chunks where vectors are of 32 bytes; so below */
                     {"[3,16,5,160] [8,16,3,3]", "pad=1"}, {"[2,8,5,300] [16,8,3,5]", "stride=2 pad=1,2"},
                     {"[2,16,9,5] [24,16,1,1]",
-                     ""} /* products of matrices; so below, with rows that are spread */),
+                     ""} /* products of matrices; so below, with rows that are spread */,
+                    {"[1,16,27,28] [33,16,3,3]", "pad=1"} /* transformed tiles; so below */),
           .rounds_factors = true, .alone = true,
           EBB_VALUES({"[1,1,3,3] [1,1,2,2]", "", "1 2 3 4 5 6 7 8 9 | 1 2 3 4", "37 47 67 77"},
                      {"[1,1,3,3] [1,1,3,3]", "stride=2 pad=1", "1 2 3 4 5 6 7 8 9 | 1 1 1 1 1 1 1 1 1",
@@ -46,7 +47,8 @@ EBB_CASES(conv2d_dgrad, "u", 2e-6,
                     {"[2,16,3,150] [16,8,3,5]", "stride=2 pad=1,2 size=5,300"},
                     {"[2,24,9,5] [24,16,1,1]", "size=9,5"}, {"[3,8,5,3] [8,16,1,1]", "stride=2 size=9,5"},
                     {"[3,8,5,3] [8,16,1,1]", "stride=2 size=10,6"},
-                    {"[2,8,3,2] [8,4,1,1]", "stride=3,2 size=9,4"}),
+                    {"[2,8,3,2] [8,4,1,1]", "stride=3,2 size=9,4"},
+                    {"[1,33,27,28] [33,16,3,3]", "pad=1 size=27,28"}),
           .rounds_factors = true, .alone = true,
           EBB_VALUES({"[1,1,2,2] [1,1,2,2]", "size=3", "1 0 0 10 | 1 2 3 4", "1 2 0 3 14 20 0 30 40"}));
 
@@ -67,6 +69,6 @@ EBB_CASES(
               {"[2,8,5,300] [2,16,3,150]", "stride=2 pad=1,2 size=3,5"},
               {"[2,16,3,1] [2,16,3,1]", "groups=16 pad=1 size=3"}, {"[2,16,9,5] [2,24,9,5]", "size=1"},
               {"[2,12,32,64] [2,8,32,64]", "size=1"}, /* long sums: cut in equal parts, and with a rest */
-              {"[3,12,29,53] [3,8,29,53]", "size=1"}),
+              {"[3,12,29,53] [3,8,29,53]", "size=1"}, {"[1,16,27,28] [1,33,27,28]", "pad=1 size=3"}),
     .rounds_factors = true, .alone = true,
     EBB_VALUES({"[1,1,3,3] [1,1,2,2]", "size=2", "1 2 3 4 5 6 7 8 9 | 1 0 0 10", "51 62 84 95"}));

@@ -78,7 +78,7 @@ static ebb_status reference_of(trial *t, ebb_case_call *precise, ebb_case_result
 static double tolerance_of(const trial *t) {
     const double rounded = t->cases->rounds_factors ? t->checker->product_tolerance : 0;
     const double low = ebb_dtype_low(t->real) ? ebb_dtype_unit(t->real) : 0;
-    return fmax(fmax(t->cases->tolerance, rounded), low);
+    return fmax(fmax(t->cases->tolerance, t->kernel.facts.tile_tolerance), fmax(rounded, low));
 }
 
 /* x's difference from y as a part of what is allowed; above 1: too much. A tolerance of 0 means one

@@ -32,6 +32,11 @@ void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]) {
     memcpy(size, all, sizeof all);
 }
 
+int64_t cpu_conv_bytes(const int64_t *s) {
+    const int64_t x = s[N] * s[C] * s[H] * s[W], y = s[N] * s[O] * s[OH] * s[OW];
+    return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
+}
+
 static cpu_layout image(int64_t n, int64_t c, int64_t h, int64_t w) {
     return (cpu_layout){4, {n, c, h, w}, {h * w * c, 1, w * c, c}};
 }

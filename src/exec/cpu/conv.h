@@ -22,6 +22,8 @@ typedef struct cpu_conv_way {
 
 cpu_product_kind cpu_conv_kind(const ebb_call *call);
 void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]);
+/* Of its three tensors in f32. */
+int64_t cpu_conv_bytes(const int64_t *size);
 /* The call as a oneDNN product. */
 cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv_way way);
 

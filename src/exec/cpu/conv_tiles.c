@@ -6,22 +6,27 @@
  *
  *     forward      result  [t, o] = image [t, c] x weights [o, c]^T
  *     by data      dx      [t, c] = dy    [t, o] x weights [o, c], turned by half a turn
- *     by weights   weights [o, c] = dy    [t, o]^T x image [t, c], chunks added up in order
+ *     by weights   weights [o, c] = dy    [t, o]^T x image [t, c], chunks added up in order, some places
+ *                  at a time
  *
  * Where those weights are many, this is done for a slice of the result's channels (of the weights' o) at a
  * time. Scratch:
  *
- *     | weights | what the tiles see | results, or dy | a later chunk's weights | the product's |
+ *     | weights | what the tiles see | results, or dy | some of a later chunk's weights | the product's |
  */
 #include "exec/cpu/conv.h"
 #include "exec/cpu/tiles.h"
 
 #include <string.h>
 
-/* A chunk stays in a cache, or outweighs the transformed weights, which are read once for it. */
+/* A chunk stays in a cache and is small beside the op's operands, as long as it has some tiles; or it
+ * outweighs the transformed weights, which are read once for it. */
 #define CHUNK_BYTES (INT64_C(2) << 20)
+enum { CHUNK_PART = 8, CHUNK_TILES = 16 };
 /* The most transformed weights of a slice, where channels divide into such. */
 #define SLICE_BYTES (INT64_C(10) << 20)
+/* The most of a later chunk's weights, which are added from a cache. */
+#define LATER_BYTES (INT64_C(1) << 19)
 
 typedef struct tiling {
     int64_t s[CPU_N_CONV];
@@ -29,6 +34,7 @@ typedef struct tiling {
     int64_t rows, columns;          /* of tiles in an image */
     int64_t c, c_of, c_seen;        /* channels of a slice, of the result, and of what the tiles see */
     int64_t n_chunks, chunk;        /* and the tiles of one: the last may lack some */
+    int64_t places;                 /* of one product */
     int64_t weights, seen, results; /* floats of each part of scratch */
 } tiling;
 
@@ -40,6 +46,13 @@ static int64_t slice_of(int64_t c_of, int64_t c_seen) {
     return c_of / n;
 }
 
+/* The most that divide all of them and whose weights, `each` floats, are few enough; else one. */
+static int64_t places_of(int64_t each) {
+    int64_t n = CPU_TILE_PLACES;
+    while (n > 1 && (CPU_TILE_PLACES % n != 0 || n * each * (int64_t)sizeof(float) > LATER_BYTES)) n--;
+    return n;
+}
+
 static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
     const bool by_data = kind == CPU_CONV_DGRAD;
     tiling t = {.kind = kind, .c_of = s[by_data ? C : O], .c_seen = s[by_data ? O : C]};
@@ -48,10 +61,12 @@ static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
     t.columns = cpu_ceil_div(s[by_data ? W : OW], CPU_TILE_OUT);
     t.c = slice_of(t.c_of, t.c_seen);
     const int64_t all = s[N] * t.rows * t.columns, both = t.c + t.c_seen,
-                  fits = CHUNK_BYTES / ((int64_t)sizeof(float) * CPU_TILE_PLACES * both),
-                  outweighs = t.c * t.c_seen / both;
+                  each = (int64_t)sizeof(float) * CPU_TILE_PLACES * both,
+                  small = ebb_max_i64(cpu_conv_bytes(s) / CHUNK_PART / each, CHUNK_TILES),
+                  fits = ebb_min_i64(CHUNK_BYTES / each, small), outweighs = t.c * t.c_seen / both;
     t.n_chunks = cpu_ceil_div(all, ebb_max_i64(1, ebb_max_i64(fits, outweighs)));
     t.chunk = cpu_ceil_div(all, t.n_chunks);
+    t.places = kind == CPU_CONV_WGRAD && t.n_chunks > 1 ? places_of(t.c * t.c_seen) : CPU_TILE_PLACES;
     t.weights = CPU_TILE_PLACES * t.c * t.c_seen;
     t.seen = CPU_TILE_PLACES * t.chunk * t.c_seen;
     t.results = CPU_TILE_PLACES * t.chunk * t.c;
@@ -72,21 +87,24 @@ static int64_t part_bytes(int64_t floats) {
 /* All of scratch but the product's. */
 static int64_t own_bytes(const tiling *t) {
     const bool adds = t->kind == CPU_CONV_WGRAD && t->n_chunks > 1;
-    return (adds ? 2 : 1) * part_bytes(t->weights) + part_bytes(t->seen) + part_bytes(t->results);
+    return part_bytes(t->weights) + part_bytes(t->seen) + part_bytes(t->results) +
+           (adds ? part_bytes(t->places * t->c * t->c_seen) : 0);
 }
 
-static cpu_layout matrices(int64_t rows, int64_t columns, bool transposed) {
+static cpu_layout matrices(int64_t n, int64_t rows, int64_t columns, bool transposed) {
     const int64_t each = rows * columns;
-    if (transposed) return (cpu_layout){3, {CPU_TILE_PLACES, columns, rows}, {each, 1, columns}};
-    return (cpu_layout){3, {CPU_TILE_PLACES, rows, columns}, {each, columns, 1}};
+    if (transposed) return (cpu_layout){3, {n, columns, rows}, {each, 1, columns}};
+    return (cpu_layout){3, {n, rows, columns}, {each, columns, 1}};
 }
 
 cpu_product cpu_tiles_product(const int64_t *s, cpu_product_kind kind) {
     const tiling t = tiling_of(s, kind);
     const bool forward = kind == CPU_CONV, by_data = kind == CPU_CONV_DGRAD;
-    const cpu_layout seen = matrices(t.chunk, t.c_seen, false), results = matrices(t.chunk, t.c, false),
-                     weights = by_data ? matrices(t.c_seen, t.c, false) : matrices(t.c, t.c_seen, forward),
-                     dy = matrices(t.chunk, t.c, true);
+    const cpu_layout seen = matrices(t.places, t.chunk, t.c_seen, false),
+                     results = matrices(t.places, t.chunk, t.c, false),
+                     weights = by_data ? matrices(t.places, t.c_seen, t.c, false)
+                                       : matrices(t.places, t.c, t.c_seen, forward),
+                     dy = matrices(t.places, t.chunk, t.c, true);
     return (cpu_product){.kind = CPU_MATMUL,
                          .at = {{.arg = DNNL_ARG_SRC, .plain = forward || by_data ? seen : dy},
                                 {.arg = DNNL_ARG_WEIGHTS, .plain = forward || by_data ? weights : seen},
@@ -202,6 +220,20 @@ static ebb_status run_images(const tiles_run *r, int64_t slice) {
     return status;
 }
 
+/* The first chunk's products become the sums, to which later ones are added. */
+static ebb_status add_chunk(const tiles_run *r, int64_t k) {
+    const tiling *t = &r->t;
+    const int64_t n = t->places * t->c * t->c_seen;
+    ebb_status status = EBB_OK;
+    for (int64_t p = 0; p < CPU_TILE_PLACES && status == EBB_OK; p += t->places) {
+        float *sum = r->weights + p * t->c * t->c_seen;
+        status = multiply(r, r->results + p * t->chunk * t->c, r->seen + p * t->chunk * t->c_seen,
+                          k == 0 ? sum : r->later);
+        if (status == EBB_OK && k > 0) cpu_product_add(cpu_of(r->run->backend), sum, r->later, n);
+    }
+    return status;
+}
+
 static ebb_status run_weights(const tiles_run *r, int64_t slice) {
     const ebb_launch *launch = r->run->launch;
     const cpu_tile_run dy = {.from = (const float *)launch->in[1] + slice,
@@ -214,9 +246,7 @@ static ebb_status run_weights(const tiles_run *r, int64_t slice) {
     for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
         if (slice == 0 || r->t.n_chunks > 1) see(r, k);
         transform_tiles(r, cpu_tiles_of_gradients, k, dy);
-        status = multiply(r, r->results, r->seen, k == 0 ? r->weights : r->later);
-        if (status == EBB_OK && k > 0)
-            cpu_product_add(cpu_of(r->run->backend), r->weights, r->later, r->t.weights);
+        status = add_chunk(r, k);
     }
     if (status == EBB_OK) transform_weight_gradient(r, slice, launch->out[0]);
     return status;

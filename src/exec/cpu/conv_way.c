@@ -22,30 +22,29 @@ static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
     return s[N];
 }
 
-/* Transformed weights are four times the weights' bytes: below FEW tiles they outweigh what is gained. */
+/* Transformed weights are four times the weights' bytes: below FEW_TILES they outweigh what is gained. So
+ * does what lies in tiles beyond the result's edges, where less than FULL of PARTS is inside; and the
+ * transforms, where channels are few. */
 enum {
     LEAST = 16, /* channels: a vector */
+    LEAST_PAIRS = 512,
     FEW_TILES = 48,
-    MOST_SCRATCH = 4 /* times the operands */
+    FULL = 5,
+    PARTS = 8
 };
 
+static bool is_full(const int64_t *s, cpu_product_kind kind, int64_t n_tiles) {
+    const int64_t pixels = kind == CPU_CONV_DGRAD ? s[H] * s[W] : s[OH] * s[OW];
+    return PARTS * s[N] * pixels >= FULL * CPU_TILE_OUT * CPU_TILE_OUT * n_tiles;
+}
+
 static bool may_transform(const cpu_backend *cpu, const ebb_call *call, const int64_t *s) {
+    const cpu_product_kind kind = cpu_conv_kind(call);
+    const int64_t n_tiles = cpu_tiles_count(s, kind);
     return cpu->winograd && s[G] == 1 && s[KH] == 3 && s[KW] == 3 && s[SH] == 1 && s[SW] == 1 &&
-           s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST &&
-           CPU_TILE_PLACES * s[C] * s[O] <= CPU_MOST_ELEMENTS &&
-           cpu_tiles_count(s, cpu_conv_kind(call)) >= FEW_TILES;
-}
-
-static int64_t operand_bytes(const int64_t *s) {
-    const int64_t x = s[N] * s[C] * s[H] * s[W], y = s[N] * s[O] * s[OH] * s[OW];
-    return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
-}
-
-static ebb_status try_tiles(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way,
-                            int64_t *bytes) {
-    const ebb_status status = cpu_tiles_scratch(cpu, call, s, bytes);
-    if (status == EBB_OK && *bytes <= MOST_SCRATCH * operand_bytes(s)) *way = (cpu_conv_way){.tiles = true};
-    return status;
+           s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST && s[C] * s[O] >= LEAST_PAIRS &&
+           CPU_TILE_PLACES * s[C] * s[O] <= CPU_MOST_ELEMENTS && n_tiles >= FEW_TILES &&
+           is_full(s, kind, n_tiles);
 }
 
 /* Whether oneDNN's best implementation is its general one. Memory that ran out is no answer: another way
@@ -116,10 +115,12 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     key_of(call, s, false, key);
     if (find(cpu, call, s, way) && cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     const bool f32 = call->in[0].dtype == EBB_F32;
-    *way =
-        (cpu_conv_way){.images = f32 && by_blocks(cpu, s) ? images_for(s, s[OH] * s[OW], CHUNK_PIXELS) : 0};
-    ebb_status status = f32 && may_transform(cpu, call, s) ? try_tiles(cpu, call, s, way, bytes) : EBB_OK;
-    if (status == EBB_OK && !way->tiles) {
+    ebb_status status;
+    *way = (cpu_conv_way){.tiles = f32 && may_transform(cpu, call, s)};
+    if (way->tiles) {
+        status = cpu_tiles_scratch(cpu, call, s, bytes);
+    } else {
+        if (f32 && by_blocks(cpu, s)) way->images = images_for(s, s[OH] * s[OW], CHUNK_PIXELS);
         const cpu_product product = cpu_conv_product(call, s, *way);
         status = cpu_product_scratch(cpu, call, &product, bytes);
         if (status == EBB_OK && f32 && may_take_columns(cpu, call, s))

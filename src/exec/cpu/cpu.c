@@ -74,7 +74,7 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     cpu->n_run = (int)options->n_threads;
     cpu->team_bytes = TEAM_BYTES;
     cpu->team_flops = TEAM_FLOPS;
-    cpu->winograd = options->winograd;
+    cpu->winograd = !options->direct_conv;
     ebb_status status = onednn_open(cpu);
     if (status == EBB_OK && options->native_bf16) status = native_open(cpu);
     if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
@@ -169,8 +169,10 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     set_cost(backend, rated, call, out);
     if (cpu_is_native(cpu_of(backend), call))
         (void)snprintf(out->choice, sizeof out->choice, "native-bf16");
-    else if (call->op->family == EBB_FAMILY_CONVOLUTION && cpu_conv_is_winograd(backend, call))
+    else if (call->op->family == EBB_FAMILY_CONVOLUTION && cpu_conv_is_winograd(backend, call)) {
         (void)snprintf(out->choice, sizeof out->choice, "winograd");
+        out->tile_tolerance = CPU_TILE_TOLERANCE;
+    }
     return EBB_OK;
 }
 

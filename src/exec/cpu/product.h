@@ -76,6 +76,9 @@ ebb_status cpu_product_launch(const ebb_kernel_run *run);
 /* Adds the n floats of x to those of `to`: of a sum over chunks. */
 void cpu_product_add(cpu_backend *cpu, float *to, const float *x, int64_t n);
 
+/* Of transformed tiles against the reference, relative to a result's largest magnitude. */
+#define CPU_TILE_TOLERANCE 1e-5
+
 /* Whether the call's products, or those of its parts in f32, use transformed tiles. Also false if its
  * scratch has not been queried. */
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);

@@ -52,7 +52,7 @@ static ebb_status check_flags(tool *t) {
                          "--method budget needs --budget: write --budget 11GiB, for instance");
     const char *own = args->opt_level && args->opt_level[0] == '3' ? "opt-level 3"
                       : args->jit                                  ? "jit"
-                      : args->winograd                             ? "winograd"
+                      : args->direct_conv                          ? "direct-conv"
                                                                    : NULL;
     if (own && args->backend && strcmp(args->backend, "xla") == 0)
         return tool_fail(t, EBB_USAGE, "XLA fuses and computes a step's ops itself: leave --%s out", own);
@@ -146,7 +146,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     if (status != EBB_OK) return status;
     if (args->device) out->device = args->device;
     out->tf32 = args->tf32;
-    out->winograd = args->winograd;
+    out->direct_conv = args->direct_conv;
     out->free_engines = args->free_engines;
     out->no_record = args->no_graph;
     out->watch_memory = args->watch_memory;

@@ -44,7 +44,7 @@ typedef struct tool_args {
         effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, label_smoothing, max_added;
-    bool tf32, winograd, free_engines, no_graph, watch_memory, replan; /* replan: --auto */
+    bool tf32, direct_conv, free_engines, no_graph, watch_memory, replan; /* replan: --auto */
     bool no_reuse, no_fuse, native_bf16, profile, ops, compile_only, calibrate, evaluate, phased, nesterov,
         poison, verify;
     bool full, check_finite, hash;

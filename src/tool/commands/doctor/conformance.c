@@ -120,7 +120,7 @@ ebb_status conformance_print(tool *t) {
     ebb_options_init(&options);
     if (t->args.device) options.device = t->args.device;
     options.tf32 = t->args.tf32;
-    options.winograd = t->args.winograd;
+    options.direct_conv = t->args.direct_conv;
     if (t->args.threads > 0) options.n_threads = (uint32_t)t->args.threads;
     if (as_json) {
         s.json = &json;

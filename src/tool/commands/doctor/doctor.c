@@ -132,9 +132,10 @@ ebb_status tool_doctor(tool *t) {
     machine m;
     ebb_status status = EBB_OK;
     if (t->args.full) return conformance_print(t);
-    if (t->args.device || t->args.threads > 0 || t->args.tf32 || t->args.winograd || t->args.only.n > 0)
-        return tool_fail(t, EBB_USAGE,
-                         "--device, --op, --threads, --tf32 and --winograd say what --full tries: add it");
+    if (t->args.device || t->args.threads > 0 || t->args.tf32 || t->args.direct_conv || t->args.only.n > 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--device, --op, --threads, --tf32 and --direct-conv say what --full tries: add it");
     look(&m);
     ebb_env_allocator(t->env, m.allocator);
     if (t->args.json || t->args.output) status = print_json(t, &m);

@@ -92,7 +92,7 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
         watch.device = "ref";
         watch.costs = NULL;
         watch.jit = NULL;
-        watch.tf32 = watch.winograd = watch.free_engines = watch.watch_memory = false;
+        watch.tf32 = watch.direct_conv = watch.free_engines = watch.watch_memory = false;
         watch.cap_bytes = 0;
     }
     watch.on_dump = read_text;
