@@ -15,7 +15,7 @@ extern "C" {
  * env error. */
 EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why);
 
-#define EBB_EMITTER_WHAT 128
+#define EBB_EMITTER_WHAT 320
 /* The name of code generator i for chains of pointwise ops (ebb_options.jit); NULL past the last. *device
  * (static): the device that it serves. *available: whether it can be used here. what: one line, possibly
  * empty: the library that it works with, or why it is unavailable. */

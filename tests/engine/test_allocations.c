@@ -122,6 +122,8 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
     test_options_init(&o);
     o.device = device;
     o.n_threads = 2;
+    /* In tiles the one convolution's scratch would be too much of so few bytes for another run of it. */
+    o.direct_conv = recompute && strcmp(device, "cpu") == 0;
     for (int pass = 0; pass <= recompute; pass++) {
         TEST_OK(env, ebb_engine_create(env, model, &o, &engine));
         TEST_OK(env, ebb_compile(engine, NULL, 0, &program));
@@ -129,7 +131,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
         if (pass == recompute) break;
         ebb_engine_destroy(engine);
         o.memory = EBB_MEMORY_BUDGET;
-        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 49 / 50;
+        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 23 / 25;
         o.effort = 2000;
     }
     cr_assert(!recompute || s.n_recomputed > 0, "nothing is run again");

@@ -22,7 +22,7 @@
 /* A chunk stays in a cache and is small beside the op's operands, as long as it has some tiles; or it
  * outweighs the transformed weights, which are read once for it. */
 #define CHUNK_BYTES (INT64_C(2) << 20)
-enum { CHUNK_PART = 8, CHUNK_TILES = 16 };
+enum { CHUNK_PART = 4, CHUNK_TILES = 32 };
 /* The most transformed weights of a slice, where channels divide into such. */
 #define SLICE_BYTES (INT64_C(10) << 20)
 /* The most of a later chunk's weights, which are added from a cache. */
