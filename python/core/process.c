@@ -22,18 +22,18 @@ static int direct_conv_read(void) {
 
 int core_process_init(void) {
     const char *device = getenv("EBB_DEVICE");
-    if (core.lock) return 0;
-    core.lock = PyThread_allocate_lock();
-    if (!core.lock || pthread_atfork(NULL, NULL, after_fork)) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (core.env) return 0;
     if (device && strlen(device) >= sizeof core.device) {
         PyErr_Format(PyExc_ValueError, "EBB_DEVICE has %zu characters, more than %zu", strlen(device),
                      sizeof core.device - 1);
         return -1;
     }
     if (direct_conv_read() < 0) return -1;
+    if (!core.lock) core.lock = PyThread_allocate_lock();
+    if (!core.lock || pthread_atfork(NULL, NULL, after_fork)) {
+        PyErr_NoMemory();
+        return -1;
+    }
     (void)snprintf(core.device, sizeof core.device, "%s", device && *device ? device : "cpu");
     const ebb_env_options options = {.stop = &core.stop};
     const ebb_status status = ebb_env_create(&options, &core.env);

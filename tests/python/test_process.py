@@ -61,8 +61,7 @@ class Convolutions(unittest.TestCase):
             bits[said] = eager
         self.assertEqual(bits[None], bits["0"])
         self.assertNotEqual(bits["0"], bits["1"])
-        done = run("", EBB_DIRECT_CONV="yes")
-        self.assertIn('EBB_DIRECT_CONV is "yes": write 0 or 1', done.stderr.splitlines()[-1])
+        self.assertIn('EBB_DIRECT_CONV is "yes": write 0 or 1', run("", EBB_DIRECT_CONV="yes").stderr.splitlines()[-1])
 
 
 class Threads(unittest.TestCase):
@@ -250,6 +249,14 @@ print((x + 1).item())
 
 
 class Environment(unittest.TestCase):
+    def test_an_import_that_it_failed_can_be_tried_again(self):
+        code = ("import importlib.util, os, sys\nspec = importlib.util.spec_from_file_location('ebb._core', sys.argv[1])\n"
+                "load = lambda: importlib.util.module_from_spec(spec)\ntry:\n    load()\n"
+                "except ValueError:\n    os.environ['EBB_DIRECT_CONV'] = '0'\nprint(load().device())")
+        done = subprocess.run([sys.executable, "-c", code, sys.modules["ebb._core"].__spec__.origin], capture_output=True, text=True,
+                              timeout=100, env={**os.environ, "EBB_DIRECT_CONV": "yes"})
+        self.assertEqual((done.stdout.strip(), done.returncode), (mge._core.device(), 0), done.stderr)
+
     def test_the_device_is_chosen_once(self):
         code = "import ebb; print((ebb.tensor([1.5]) + 1).item()); print(ebb._core.device())"
         self.assertEqual(run(code, EBB_DEVICE="ref").stdout.split(), ["2.5", "ref"])
