@@ -35,8 +35,8 @@ typedef struct ebb_tensor ebb_tensor;
 typedef struct ebb_tape ebb_tape;
 typedef struct ebb_op_info ebb_op;
 
-/* Uses these options: device, n_threads, seed, and those for cuda. EBB_USAGE, EBB_UNAVAILABLE,
- * EBB_NO_MEMORY. */
+/* Uses these options: device, n_threads, seed, jit, direct_conv, and those for cuda. EBB_USAGE,
+ * EBB_UNAVAILABLE, EBB_NO_MEMORY. */
 EBB_API EBB_CHECKED ebb_status ebb_eager_create(ebb_env *env, const ebb_options *options, ebb_eager **out);
 EBB_API void ebb_eager_destroy(ebb_eager *eager); /* NULL is allowed */
 
