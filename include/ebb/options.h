@@ -63,7 +63,7 @@ typedef struct ebb_options {
     bool tf32, free_engines, no_record, watch_memory;
     /* For cpu only: every convolution is summed directly. Without it dense 3x3 convolutions of stride 1 are
      * computed in tiles of 4x4 by Winograd's algorithm where the shape makes it worthwhile: 1.3 to 3 times
-     * as fast, with about twice the rounding error and scratch of at most four times the operands, and a
+     * as fast, with about twice the rounding error and scratch of a few times the operands at most, and a
      * NaN reaches its tile's other pixels. The choice depends only on shapes, so results do not depend on
      * the plan. EBB_USAGE on other devices. */
     bool direct_conv;

@@ -86,12 +86,16 @@ Test(conformance, only_what_pays_is_transformed_and_nothing_of_direct_convolutio
     enum { PAY = 3 };
     const ebb_case_table table = {
         .op = &ebb_op_conv2d, .fills = "u", .rows = rows, .n_rows = EBB_COUNT(rows)};
+    /* By data, of a dy that fills a quarter of the tiles. */
+    static const ebb_op_case sparse = {"[64,64,2,2] [64,64,3,3]", "size=4"};
+    const ebb_case_table half = {.op = &ebb_op_conv2d_dgrad, .fills = "u", .rows = &sparse, .n_rows = 1};
     test_bench bench;
     for (int direct = 0; direct < 2; direct++) {
         test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .direct_conv = direct});
         for (uint32_t row = 0; row < table.n_rows; row++)
             cr_assert_eq(is_transformed(&bench, &table, row, &(double){0}),
                          !direct && row + PAY >= table.n_rows, "%s %s", rows[row].inputs, rows[row].attrs);
+        cr_assert_not(is_transformed(&bench, &half, 0, &(double){0}), "%s", sparse.inputs);
         test_bench_deinit(&bench);
     }
 }

@@ -82,7 +82,7 @@ Test(declare, dims_that_a_model_lacks_or_that_do_not_fit_are_told) {
     } rows[] = {
         {{"B", 3}, EBB_USAGE, "mlp declares no dim B: it declares N, H"},
         {{"N", 0}, EBB_USAGE, "mlp: dim N=0 must be at least 1"},
-        {{"H", 7}, EBB_BAD_INPUT, "mlp: %w2: 7/4 is not whole: change a dim"},
+        {{"H", 7}, EBB_BAD_INPUT, "mlp: %w2: 7/4 is not whole: give sizes that divide evenly"},
     };
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         const ebb_parse_options o = {.dims = &rows[i].dim, .n_dims = 1};

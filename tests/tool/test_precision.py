@@ -133,6 +133,8 @@ def products_by_the_processor_learn_the_same_and_memory_changes_no_bit(t):
     if harness.run(t.ebb, [*RUN, *native], t.folder).returncode == 5:
         print("SKIP this processor has no AVX512-BF16")
         return
+    for other in "ref", "cpu": # which computes without it
+        t.ebb_run("run", "halves.ebb", *native, "--compare", other)
     parts = t.json(*RUN, *low, "--hash")
     for width in rows(("3", "1")):
         plan = t.json("plan", "halves.ebb", *native, "--threads", width)

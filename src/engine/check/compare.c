@@ -143,7 +143,7 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
     ebb_engine *device = NULL, *other = NULL;
     ebb_program *a = NULL, *b = NULL;
     /* Of the device alone. */
-    its.tf32 = its.free_engines = its.watch_memory = false;
+    its.tf32 = its.native_bf16 = its.free_engines = its.watch_memory = false;
     its.direct_conv = strcmp(request->other, "cpu") == 0; /* what is compared with rounds least */
     its.cap_bytes = 0;
     its.jit = NULL;

@@ -23,19 +23,22 @@ static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
 }
 
 /* Transformed weights are four times the weights' bytes: below FEW_TILES they outweigh what is gained. So
- * does what lies in tiles beyond the result's edges, where less than FULL of PARTS is inside; and the
- * transforms, where channels are few. */
+ * does what lies in tiles beyond the result's edges, where less than FULL of PARTS is inside, or HALF of
+ * what is multiplied: a result larger than dy is mostly made of zeros. And the transforms, where channels
+ * are few. */
 enum {
     LEAST = 16, /* channels: a vector */
     LEAST_PAIRS = 512,
     FEW_TILES = 48,
     FULL = 5,
+    HALF = 4,
     PARTS = 8
 };
 
 static bool is_full(const int64_t *s, cpu_product_kind kind, int64_t n_tiles) {
-    const int64_t pixels = kind == CPU_CONV_DGRAD ? s[H] * s[W] : s[OH] * s[OW];
-    return PARTS * s[N] * pixels >= FULL * CPU_TILE_OUT * CPU_TILE_OUT * n_tiles;
+    const int64_t x = s[H] * s[W], y = s[OH] * s[OW], result = kind == CPU_CONV_DGRAD ? x : y,
+                  part = CPU_TILE_OUT * CPU_TILE_OUT * n_tiles;
+    return PARTS * s[N] * result >= FULL * part && PARTS * s[N] * ebb_min_i64(x, y) >= HALF * part;
 }
 
 static bool may_transform(const cpu_backend *cpu, const ebb_call *call, const int64_t *s) {

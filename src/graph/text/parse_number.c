@@ -70,7 +70,8 @@ static bool product_step(ebb_parser *p, const ebb_token *mark, int64_t *left, in
     if (times)
         return ebb_mul_i64(*left, right, left) || ebb_parse_fail(p, mark, "%lld*%lld is too large", l, r);
     if (r == 0) return ebb_parse_fail(p, mark, "%lld/0: division by zero", l);
-    if (l % r != 0) return ebb_parse_fail(p, mark, "%lld/%lld is not whole: change a dim", l, r);
+    if (l % r != 0)
+        return ebb_parse_fail(p, mark, "%lld/%lld is not whole: give sizes that divide evenly", l, r);
     *left /= right;
     return true;
 }

@@ -152,7 +152,7 @@ const tool_flag tool_flags[] = {
     {"tf32", 0, TOOL_SWITCH, AT(tf32), COMPILED | D, NULL, 0, 0, NULL,
      "cuda: products may round their factors to TF32"},
     {"direct-conv", 0, TOOL_SWITCH, AT(direct_conv), COMPILED | D, NULL, 0, 0, NULL,
-     "cpu: no convolution in transformed tiles (Winograd): half the rounding, slower"},
+     "cpu: no convolution in transformed tiles (Winograd): half the rounding error, but slower"},
     {"free-engines", 0, TOOL_SWITCH, AT(free_engines), COMPILED, NULL, 0, 0, NULL,
      "cuda: the planner may choose among cuDNN's engines; results then differ in rounding from plan to "
      "plan"},
