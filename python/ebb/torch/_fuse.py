@@ -136,13 +136,19 @@ class Groups:
                 if self.above[other] >> g & 1:
                     self.above[other] |= above
 
+    def share(self, a, b):
+        """A tensor about as large as their loop: what only hands on a statistic would be fused for nothing, and run again with all operands there."""
+        met = {r for n in self.members[a] for r in (*self.reads[n], *self.made_by.get(n, ()))}
+        met &= {r for n in self.members[b] for r in self.reads[n]}
+        return any(private.hint(t.numel()) * FEWER > self.size[b] for r in met for t in _joint.tensors_of(r.meta.get("val")))
+
     def merge(self, a, b):
-        """Group a, which b reads, becomes a part of b, if no path goes round and both loop alike."""
+        """Group a, which b reads, becomes a part of b, if no path goes round and both loop alike, over something that both have."""
         if self.kind[a] != self.kind[b] or self.size[a] != self.size[b] or len(self.members[a]) + len(self.members[b]) > MOST_NODES:
             return
         if any(self.above[b] >> u & 1 and self.above[u] >> a & 1 for u in range(len(self.above)) if u != a):
             return
-        if not self.may_wait(self.members[a], self.members[b]):
+        if not self.share(a, b) or not self.may_wait(self.members[a], self.members[b]):
             return
         self.members[b] = sorted(self.members[a] + self.members[b], key=self.place_of.get)
         self.group_of.update((node, b) for node in self.members[a])
