@@ -167,7 +167,7 @@ static const conv_class grouped = {KINDS(" grouped"),
 static const conv_class narrow = {KINDS(" narrow"),
                                   {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}}};
 static const conv_class winograd = {KINDS(" winograd"),
-                                    {{510000, 2800, 3000}, {570000, 2900, 3000}, {510000, 2600, 3000}}};
+                                    {{480000, 10000, 3000}, {530000, 10000, 3000}, {470000, 10000, 3000}}};
 
 enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
 
