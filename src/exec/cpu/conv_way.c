@@ -22,10 +22,10 @@ static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
     return s[N];
 }
 
-/* Transformed weights are four times the weights' bytes: below FEW_TILES they outweigh what is gained. So
- * does what lies in tiles beyond the result's edges, where less than FULL of PARTS is inside, or HALF of
- * what is multiplied: a result larger than dy is mostly made of zeros. And the transforms, where channels
- * are few. */
+/* Where tiles do not pay: transformed weights are four times the weights' bytes, which few tiles do not
+ * make up for; tiles are computed whole, so FULL of PARTS of their pixels must be the result's, and HALF
+ * must have something to multiply, which a gradient by data larger than its dy has not; and where channels
+ * are few, the transforms take longer than the products. */
 enum {
     LEAST = 16, /* channels: a vector */
     LEAST_PAIRS = 512,
