@@ -6,9 +6,9 @@
  */
 #include "engine/study/study.h"
 
-/* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened.
- */
-#define MAX_TIGHTENINGS   6
+/* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened,
+ * before a search for the fewest bytes says more. */
+#define MAX_TIGHTENINGS   4
 #define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
 #define MORE_TIGHTENINGS  2 /* where there is an answer already */
 
@@ -54,9 +54,11 @@ ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *ou
     return packed;
 }
 
-/* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower
- * would cost more time than packing at length. */
+/* A quick packing that misses the budget by less than the first part of it was unlucky: a limit that is so
+ * much lower costs little. One that misses it by more than the second is not mended by packing at length,
+ * as a rule, which takes as long as a search under a lower limit. */
 #define UNLUCKY_PART   256
+#define HOPELESS_PART  48
 /* So much of the time without recomputation is less than a search under a lower limit can be hoped to gain.
  */
 #define NEAR_TIME_PART 1000
@@ -65,7 +67,7 @@ ebb_status ebb_study_answer(ebb_study *study, const ebb_ask *ask, ebb_answer *ou
 static ebb_status pack_at_length(ebb_study *study, ebb_answer *answer) {
     const int64_t budget = study->options->budget_bytes,
                   excess = ebb_study_needs(study, answer->plan) - budget;
-    if (excess <= budget / UNLUCKY_PART) return EBB_OK;
+    if (excess <= budget / UNLUCKY_PART || excess > budget / HOPELESS_PART) return EBB_OK;
     ebb_plan *plan;
     ebb_status status =
         ebb_study_pack(study, answer->selection, EBB_REUSE_IN_PLACE, EBB_PACK_AT_LENGTH, &plan);
@@ -82,15 +84,25 @@ ebb_status ebb_study_pack_next(ebb_study *study, ebb_answer *of, ebb_pack_effort
     return ebb_study_pack(study, out->selection, EBB_REUSE_IN_PLACE, packing, &out->plan);
 }
 
+/* Arenas that differ by less than this part of them are what the same few values leave. */
+#define SAME_ARENA_PART 65536
+
 /* The same search's other answers are nearly as fast, and one of them may pack better: the first that fits
- * goes to *best. */
+ * goes to *best. One that packs the very same differs where it does not matter, and so do those behind it.
+ */
 static ebb_status offer_others(ebb_study *study, ebb_answer *fastest, ebb_answer *best) {
     ebb_status status = EBB_OK;
-    bool fit = false;
-    while (status == EBB_OK && !fit && fastest->selection->next && !ebb_study_is_late(study)) {
+    int64_t arena = fastest->plan->arena_bytes;
+    bool done = false;
+    while (status == EBB_OK && !done && fastest->selection->next && !ebb_study_is_late(study)) {
         ebb_answer other;
         status = ebb_study_pack_next(study, fastest, EBB_PACK_QUICKLY, &other);
-        fit = status == EBB_OK && ebb_study_fits(study, other.plan);
+        if (status == EBB_OK) {
+            const int64_t before = arena;
+            arena = other.plan->arena_bytes;
+            done = ebb_study_fits(study, other.plan) ||
+                   ebb_max_i64(arena - before, before - arena) <= arena / SAME_ARENA_PART;
+        }
         ebb_study_offer(study, best, &other);
     }
     return status;

@@ -207,7 +207,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *study, ebb_answer *base,
 
 /* Increase it when the same request may get another plan than before, after a change of the search, the
  * packing or the certificate. Part of the key, with the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 14
+#define EBB_CACHE_SEARCH_VERSION 15
 
 typedef struct ebb_cache {
     const ebb_study *study; /* borrowed, with its baseline */

@@ -40,24 +40,32 @@ void ebb_fit_rank_rows(ebb_fit_search *search, const ebb_fit_tactic *way) {
 
 /* ---- which valley ---------------------------------------------------------------------------- */
 
+/* What made it no valley when it was last looked at mostly still does. */
+static bool is_still_above(const ebb_fit_state *state, const ebb_fit_lower *lower, int64_t floor) {
+    return state->least[lower->row] == floor && !state->placed[lower->row] &&
+           state->sections[lower->section].floor < floor;
+}
+
 /* Over the time of its lowest rows from the first to the last; that gaps are taken for time that they live
- * through is safe. */
-static bool is_valley(const ebb_fit_state *state, uint32_t s) {
+ * through is safe. *lower: a row of it and a lower section that the row lives in, or did. */
+static bool is_valley(const ebb_fit_state *state, uint32_t s, ebb_fit_lower *lower) {
     const ebb_fit_problem *p = state->problem;
-    const ebb_fit_section *section = &state->sections[s];
+    const ebb_fit_section *sections = state->sections;
+    const int64_t floor = sections[s].floor;
     const uint32_t *members = &state->members[p->member_at[s]];
-    uint32_t lo = s, hi = s + 1;
-    for (uint32_t i = 0, n_seen = 0; n_seen < section->n_low; i++) {
-        uint32_t r = members[i];
-        if (state->least[r] != section->floor) continue;
+    uint32_t lo = s, hi = s + 1; /* no floor in between is lower */
+    if (is_still_above(state, lower, floor)) return false;
+    for (uint32_t i = 0, n_seen = 0; n_seen < sections[s].n_low; i++) {
+        const uint32_t r = members[i];
+        if (state->least[r] != floor) continue;
         n_seen++;
-        if (p->parts[p->part_at[r]].first < lo) lo = p->parts[p->part_at[r]].first;
-        if (p->parts[p->part_at[r + 1] - 1].end > hi) hi = p->parts[p->part_at[r + 1] - 1].end;
+        const uint32_t first = p->parts[p->part_at[r]].first, end = p->parts[p->part_at[r + 1] - 1].end;
+        while (lo > first && sections[lo - 1].floor >= floor) lo--;
+        while (hi < end && sections[hi].floor >= floor) hi++;
+        if (lo <= first && hi >= end) continue;
+        *lower = (ebb_fit_lower){r, lo > first ? lo - 1 : hi};
+        return false;
     }
-    for (uint32_t t = s; t-- > lo;)
-        if (state->sections[t].floor < section->floor) return false;
-    for (uint32_t t = s + 1; t < hi; t++)
-        if (state->sections[t].floor < section->floor) return false;
     return true;
 }
 
@@ -70,22 +78,35 @@ static double score_of(const ebb_fit_search *search, const ebb_fit_section *sect
     return n_ways / section->weight;
 }
 
-/* The section of lowest floor that has rows is always a valley. */
-uint32_t ebb_fit_choose_valley(const ebb_fit_search *search, uint32_t lo, uint32_t hi) {
-    uint32_t best = EBB_NONE;
-    int64_t lowest = INT64_MAX;
+/* Of the sections of lowest floor, which are always valleys. */
+static uint32_t choose_lowest(const ebb_fit_search *search, uint32_t lo, uint32_t hi) {
+    const ebb_fit_section *sections = search->state.sections;
+    int64_t lowest = INT64_MAX; /* what has no rows is as high */
     double least = 0;
+    uint32_t best = EBB_NONE;
+    for (uint32_t s = lo; s < hi; s++) lowest = ebb_min_i64(lowest, sections[s].floor);
     for (uint32_t s = lo; s < hi; s++) {
-        const ebb_fit_section *section = &search->state.sections[s];
-        if (section->n == 0 || (search->where == EBB_FIT_LOWEST && section->floor > lowest)) continue;
-        double score = score_of(search, section);
-        if (best != EBB_NONE && score >= least &&
-            !(search->where == EBB_FIT_LOWEST && section->floor < lowest))
-            continue;
-        if (!is_valley(&search->state, s)) continue;
+        if (sections[s].floor != lowest || sections[s].n == 0) continue;
+        const double score = score_of(search, &sections[s]);
+        if (best != EBB_NONE && score >= least) continue;
         best = s;
         least = score;
-        lowest = section->floor;
+    }
+    return best;
+}
+
+uint32_t ebb_fit_choose_valley(ebb_fit_search *search, uint32_t lo, uint32_t hi) {
+    uint32_t best = EBB_NONE;
+    double least = 0;
+    if (search->where == EBB_FIT_LOWEST) return choose_lowest(search, lo, hi);
+    for (uint32_t s = lo; s < hi; s++) {
+        const ebb_fit_section *section = &search->state.sections[s];
+        if (section->n == 0) continue;
+        const double score = score_of(search, section);
+        if ((best != EBB_NONE && score >= least) || !is_valley(&search->state, s, &search->lower[s]))
+            continue;
+        best = s;
+        least = score;
     }
     return best;
 }

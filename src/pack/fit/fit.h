@@ -163,8 +163,13 @@ typedef struct ebb_fit_keyed {
     uint32_t row;
 } ebb_fit_keyed;
 
+typedef struct ebb_fit_lower { /* a row, and a section in its time */
+    uint32_t row, section;
+} ebb_fit_lower;
+
 typedef struct ebb_fit_search {
     ebb_fit_state state;
+    ebb_fit_lower *lower; /* [n_sections] what was lower when it was last found to be no valley */
     uint32_t *rank;       /* [n] the order in which rows are tried */
     ebb_fit_keyed *keyed; /* [n] to sort them by */
     ebb_fit_where where;
@@ -192,7 +197,7 @@ ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic 
 /* Fills keyed and rank by the tactic. O(n log n). */
 void ebb_fit_rank_rows(ebb_fit_search *search, const ebb_fit_tactic *way);
 /* Chooses a valley among the sections [lo, hi), some of which have rows. */
-uint32_t ebb_fit_choose_valley(const ebb_fit_search *search, uint32_t lo, uint32_t hi);
+uint32_t ebb_fit_choose_valley(ebb_fit_search *search, uint32_t lo, uint32_t hi);
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

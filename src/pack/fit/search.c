@@ -210,8 +210,11 @@ ebb_status ebb_fit_search_init(ebb_fit_search *search, ebb_env *env, const ebb_f
     if (status == EBB_OK) {
         search->rank = EBB_NEW(&search->state.arena, uint32_t, problem->n);
         search->keyed = EBB_NEW(&search->state.arena, ebb_fit_keyed, problem->n);
-        if (!search->rank || !search->keyed) status = EBB_NO_MEMORY;
+        search->lower = EBB_NEW(&search->state.arena, ebb_fit_lower, problem->n_sections);
+        if (!search->rank || !search->keyed || !search->lower) status = EBB_NO_MEMORY;
     }
+    for (uint32_t s = 0; status == EBB_OK && s < problem->n_sections; s++)
+        search->lower[s].section = s; /* which is not lower than itself */
     if (status != EBB_OK) ebb_fit_search_deinit(search);
     return status;
 }

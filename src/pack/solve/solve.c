@@ -135,9 +135,10 @@ static ebb_status run_stages(ebb_packing *p) {
     return status;
 }
 
-ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
-                        int64_t *offsets, ebb_pack_answer *answer) {
-    ebb_packing p = {.env = env, .job = job, .options = options, .offsets = offsets, .answer = answer};
+static ebb_status pack_rows(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
+                            bool parted, int64_t *offsets, ebb_pack_answer *answer) {
+    ebb_packing p = {
+        .env = env, .job = job, .options = options, .offsets = offsets, .answer = answer, .parted = parted};
     *answer = (ebb_pack_answer){.found_by = "list"};
     p.started_ns = ebb_clock_ns(env);
     p.deadline_ns = options->time_limit_ns == 0 ? 0 : p.started_ns + options->time_limit_ns;
@@ -153,6 +154,16 @@ ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_op
     ebb_pack_workers_deinit(&p.workers);
     ebb_pack_problem_deinit(&p.problem);
     return status;
+}
+
+ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
+                        int64_t *offsets, ebb_pack_answer *answer) {
+    return pack_rows(env, job, options, false, offsets, answer);
+}
+
+ebb_status ebb_pack_apart(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
+                          int64_t *offsets, ebb_pack_answer *answer) {
+    return pack_rows(env, job, options, true, offsets, answer);
 }
 
 ebb_pack_options ebb_pack_options_left(ebb_env *env, const ebb_pack_options *options, uint64_t started_ns,
@@ -201,8 +212,8 @@ ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_wo
 /* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many.
  */
 #define WITHIN_EFFORT_A_ROW 300
-#define MAX_WITHIN_EFFORT   300000
-#define QUICK_PART          8
+#define MAX_WITHIN_EFFORT   150000
+#define QUICK_PART          2
 
 ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                            int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,

@@ -19,6 +19,10 @@
 /* Runs the stages on one pool without merges. As ebb_pack_solve. */
 EBB_CHECKED ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
                                     int64_t *offsets, ebb_pack_answer *answer);
+/* The same of a part of a job's rows, which is not parted again. */
+EBB_CHECKED ebb_status ebb_pack_apart(ebb_env *env, const ebb_pack_job *job,
+                                      const ebb_pack_options *options, int64_t *offsets,
+                                      ebb_pack_answer *answer);
 /* job->pools is given, job->over_from is not. */
 EBB_CHECKED ebb_status ebb_pack_pooled(ebb_env *env, const ebb_pack_job *job,
                                        const ebb_pack_options *options, int64_t *offsets,
@@ -68,6 +72,7 @@ typedef struct ebb_packing {
     uint64_t started_ns, deadline_ns; /* 0: none */
     int64_t *offsets, *trial;         /* [n] of the best packing; of the current stage */
     ebb_pack_answer *answer;          /* for offsets; height 0: none yet */
+    bool parted;                      /* these are a part of a job's rows */
     bool large_first;                 /* the large rows were packed by themselves */
 } ebb_packing;
 
