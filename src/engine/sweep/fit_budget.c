@@ -13,12 +13,13 @@
 /* Parts of the effort of a plan's search. An effort that was asked for is given whole where it counts. */
 #define TRIAL_EFFORT_PART  40
 #define CLIMB_EFFORT_PART  8
+#define AGAIN_EFFORT_PART  2 /* of the climb from a long answer, near which a short one finds nothing */
 #define SETTLE_EFFORT_PART 4
 /* The climb begins with steps of one part in so many. Where a search takes its time, the answer is the
  * largest size to one part in so many, and so many sizes in a row that do not fit are enough: a longer
  * search finds a few more, whatever is done here. */
 #define STEP_PART          24
-#define FINE_PART          64
+#define FINE_PART          128
 #define MAX_FAILURES       2
 #define MAX_SMALL_STEPS    4
 
@@ -87,18 +88,17 @@ static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t
 }
 
 /* again: from a better answer, with which a size that failed before may fit; where a search takes its time,
- * half way to that size is tried, or, if that is as near as is asked for, on by small steps, and no more
- * once one fails. */
+ * half way to that size is tried, or, if that is as near as is asked for, on by small steps. */
 static ebb_status climb(ebb_fitter *f, bool cheap, bool again) {
     int64_t low = f->best_size, high = EBB_FIT_MAX_SIZE, step = 1 + low / STEP_PART;
     const int64_t resolution = cheap ? 1 : 1 + low / FINE_PART;
-    const uint32_t max_failures = cheap ? UINT32_MAX : again ? 1 : MAX_FAILURES;
+    const uint32_t max_failures = cheap ? UINT32_MAX : MAX_FAILURES;
     if (again && !cheap) {
         if (f->failed_size > low + resolution) high = f->failed_size;
         step = resolution;
     }
     ebb_status status = EBB_OK;
-    f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
+    f->effort_part = cheap ? 0 : again ? AGAIN_EFFORT_PART : CLIMB_EFFORT_PART;
     f->climbs = true;
     uint32_t n_up = 0;
     for (uint32_t n_failed = 0; status == EBB_OK && n_failed < max_failures && high - low > resolution;) {
