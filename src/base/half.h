@@ -9,6 +9,7 @@
 #ifndef EBB_BASE_HALF_H
 #define EBB_BASE_HALF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,34 +27,44 @@ static inline uint32_t ebb_bits_of_float(float x) {
 static inline float ebb_bf16_load(uint16_t bits) {
     return ebb_float_of_bits((uint32_t)bits << 16);
 }
+/* All ones where a condition holds, else 0. Selects by masks stay arithmetic: a compiler turns ?: around a
+ * float's operation into a branch, and then no loop over it vectorizes. */
+static inline uint32_t ebb_mask_if(bool condition) {
+    return 0U - (uint32_t)condition;
+}
+static inline uint32_t ebb_mask_select(uint32_t mask, uint32_t yes, uint32_t no) {
+    return (yes & mask) | (no & ~mask);
+}
+
 static inline float ebb_f16_load(uint16_t bits) {
     const uint32_t exponent = UINT32_C(0x1F) << 23, shifted = (uint32_t)(bits & 0x7FFF) << 13;
-    const uint32_t of = shifted & exponent;
+    const uint32_t of = shifted & exponent, rebias = UINT32_C(112) << 23;
     /* 112 is the difference of the biases; it is added twice for infinities and NaNs. */
-    const uint32_t normal =
-        shifted + (UINT32_C(112) << 23) + (of == exponent ? UINT32_C(112) << 23 : UINT32_C(0));
+    const uint32_t normal = shifted + rebias + (ebb_mask_if(of == exponent) & rebias);
     /* A subnormal number is its fraction times 2^-24: take it as the fraction of 2^-14 and subtract
      * 2^-14. */
     const uint32_t small = ebb_bits_of_float(ebb_float_of_bits(shifted + (UINT32_C(113) << 23)) - 0x1p-14f);
-    return ebb_float_of_bits((of ? normal : small) | (uint32_t)(bits & 0x8000) << 16);
+    return ebb_float_of_bits(ebb_mask_select(ebb_mask_if(of == 0), small, normal) |
+                             (uint32_t)(bits & 0x8000) << 16);
 }
 
 static inline uint16_t ebb_bf16_of_float(float x) {
     const uint32_t bits = ebb_bits_of_float(x);
     const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40;
-    return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+    return (uint16_t)ebb_mask_select(ebb_mask_if((bits & 0x7FFFFFFF) > 0x7F800000), nan, rounded);
 }
 static inline uint16_t ebb_f16_of_float(float x) {
     const uint32_t bits = ebb_bits_of_float(x), sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
+    const uint32_t is_small = ebb_mask_if(size < 0x38800000); /* below 2^-14 */
     /* 13 fraction bits fewer, and exponents reduced by 112. */
     const uint32_t normal = (size + 0xFFF + (size >> 13 & 1) - (UINT32_C(112) << 23)) >> 13;
     /* Rounds to multiples of 2^-24 by adding 1/2, a float with that unit in the last place. */
     const uint32_t small =
-        ebb_bits_of_float(ebb_float_of_bits(size < 0x38800000 ? size : 0) + 0.5f) - ebb_bits_of_float(0.5f);
-    const uint32_t finite = size < 0x38800000 ? small : normal;            /* below 2^-14 */
-    const uint32_t beyond = size > 0x7F800000 ? 0x7E00 : UINT32_C(0x7C00); /* NaN or infinity */
-    return (uint16_t)(sign |
-                      (size >= 0x47800000 ? beyond : finite)); /* from 2^16 on; 65520 rounds up to it */
+        ebb_bits_of_float(ebb_float_of_bits(size & is_small) + 0.5f) - ebb_bits_of_float(0.5f);
+    const uint32_t finite = ebb_mask_select(is_small, small, normal);
+    const uint32_t beyond = 0x7C00 | (ebb_mask_if(size > 0x7F800000) & 0x0200); /* infinity or NaN */
+    /* from 2^16 on; 65520 rounds up to it */
+    return (uint16_t)(sign | ebb_mask_select(ebb_mask_if(size >= 0x47800000), beyond, finite));
 }
 
 /* Converts a double with one rounding, to n_fraction bits of fraction and n_exponent of exponent. */

@@ -35,10 +35,11 @@ static const ebb_case_table tables[] = {
      .n_rows = N_ROWS}};
 
 /* By the name that measured times have, too. scratch: as a part of the operands' bytes. */
-static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row, double *scratch) {
+static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row, ebb_dtype dtype,
+                           double *scratch) {
     ebb_op_facts facts;
     test_call call;
-    test_call_read(bench->env, cases, row, EBB_F32, &call);
+    test_call_read(bench->env, cases, row, dtype, &call);
     cr_assert_eq(bench->backend->api->facts(bench->backend, &call.call, &facts), EBB_OK, "%s",
                  ebb_env_error(bench->env));
     const int64_t operands = ebb_type_bytes(&call.call.in[0]) + ebb_type_bytes(&call.call.in[1]) +
@@ -48,23 +49,27 @@ static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint3
     return facts.tile_tolerance > 0;
 }
 
-Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads) {
+static void check_row(test_bench *bench, const ebb_case_table *table, uint32_t row, ebb_dtype dtype) {
     const uint32_t checks = EBB_CHECK_AGREEMENT | EBB_CHECK_THREADS;
+    const char *inputs = table->rows[row].inputs, *name = ebb_dtype_name(dtype);
+    ebb_case_outcome outcome;
+    double scratch;
+    cr_assert(is_transformed(bench, table, row, dtype, &scratch), "%s %s", name, inputs);
+    /* The first row's weights are small beside its pictures. What is transformed is f32. */
+    const double most = (row == 0 ? 0.5 : 4) * (double)sizeof(float) / (double)ebb_dtype_bytes(dtype);
+    cr_expect_leq(scratch, most, "%s %s: %g times its operands", name, inputs, scratch);
+    cr_assert_eq(ebb_case_check(&bench->checker, table, row, dtype, checks, &outcome), EBB_OK, "%s %s",
+                 name, ebb_env_error(bench->env));
+    cr_assert_eq(outcome.n_calls, 1, "%s %s", name, inputs);
+}
+
+Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads) {
+    static const ebb_dtype dtypes[] = {EBB_F32, EBB_BF16, EBB_F16};
     test_bench bench;
     test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2});
-    for (size_t k = 0; k < EBB_COUNT(tables); k++) {
-        for (uint32_t row = 0; row < rows_from_env(N_ROWS); row++) {
-            ebb_case_outcome outcome;
-            const char *inputs = tables[k].rows[row].inputs;
-            double scratch;
-            cr_assert(is_transformed(&bench, &tables[k], row, &scratch), "%s", inputs);
-            /* The first row's weights are small beside its pictures. */
-            cr_expect_leq(scratch, row == 0 ? 0.5 : 4, "%s: %g times its operands", inputs, scratch);
-            cr_assert_eq(ebb_case_check(&bench.checker, &tables[k], row, EBB_F32, checks, &outcome), EBB_OK,
-                         "%s", ebb_env_error(bench.env));
-            cr_assert_eq(outcome.n_calls, 1, "%s", inputs);
-        }
-    }
+    for (size_t k = 0; k < EBB_COUNT(tables); k++)
+        for (uint32_t row = 0; row < rows_from_env(N_ROWS); row++)
+            for (size_t d = 0; d < EBB_COUNT(dtypes); d++) check_row(&bench, &tables[k], row, dtypes[d]);
     test_bench_deinit(&bench);
 }
 
@@ -93,9 +98,9 @@ Test(conformance, only_what_pays_is_transformed_and_nothing_of_direct_convolutio
     for (int direct = 0; direct < 2; direct++) {
         test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .direct_conv = direct});
         for (uint32_t row = 0; row < table.n_rows; row++)
-            cr_assert_eq(is_transformed(&bench, &table, row, &(double){0}),
+            cr_assert_eq(is_transformed(&bench, &table, row, EBB_F32, &(double){0}),
                          !direct && row + PAY >= table.n_rows, "%s %s", rows[row].inputs, rows[row].attrs);
-        cr_assert_not(is_transformed(&bench, &half, 0, &(double){0}), "%s", sparse.inputs);
+        cr_assert_not(is_transformed(&bench, &half, 0, EBB_F32, &(double){0}), "%s", sparse.inputs);
         test_bench_deinit(&bench);
     }
 }

@@ -7,6 +7,11 @@ cpu_product_kind cpu_conv_kind(const ebb_call *call) {
     return call->op->code == EBB_OP_conv2d_wgrad ? CPU_CONV_WGRAD : CPU_CONV;
 }
 
+/* So that three of them can be added. */
+static int64_t bytes_of(const ebb_type *type) {
+    return ebb_min_i64(ebb_type_bytes(type), INT64_MAX / 3);
+}
+
 void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]) {
     const cpu_product_kind kind = cpu_conv_kind(call);
     const int64_t *x = kind == CPU_CONV_DGRAD ? call->out[0].dim : call->in[0].dim;
@@ -28,13 +33,10 @@ void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]) {
                                      [PW] = a[EBB_CONV_PAD].i[1],
                                      [DH] = a[EBB_CONV_DILATION].i[0],
                                      [DW] = a[EBB_CONV_DILATION].i[1],
-                                     [G] = a[EBB_CONV_GROUPS].i[0]};
+                                     [G] = a[EBB_CONV_GROUPS].i[0],
+                                     [BYTES] = bytes_of(&call->in[0]) + bytes_of(&call->in[1]) +
+                                               bytes_of(&call->out[0])};
     memcpy(size, all, sizeof all);
-}
-
-int64_t cpu_conv_bytes(const int64_t *s) {
-    const int64_t x = s[N] * s[C] * s[H] * s[W], y = s[N] * s[O] * s[OH] * s[OW];
-    return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
 }
 
 static cpu_layout image(int64_t n, int64_t c, int64_t h, int64_t w) {
@@ -93,15 +95,20 @@ cpu_product cpu_conv_product(const ebb_call *call, const int64_t *s, cpu_conv_wa
     return p;
 }
 
-static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
-    int64_t s[CPU_N_CONV], most = 0;
-    cpu_conv_sizes(call, s);
-    for (int i = 0; i < CPU_N_CONV; i++) most = ebb_max_i64(most, s[i]);
+int64_t cpu_conv_most(const int64_t *s) {
+    int64_t most = 0;
+    for (int i = 0; i < BYTES; i++) most = ebb_max_i64(most, s[i]);
     for (int axis = 0; axis < 2 && most <= CPU_MOST_ALONG_AXIS; axis++) {
         most = ebb_max_i64(most, s[H + axis] + 2 * s[PH + axis]);
         most = ebb_max_i64(most, s[KH + axis] * s[DH + axis]);
     }
-    return cpu_product_supports(backend, call, most);
+    return most;
+}
+
+static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
+    int64_t s[CPU_N_CONV];
+    cpu_conv_sizes(call, s);
+    return cpu_product_supports(backend, call, cpu_conv_most(s));
 }
 
 static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {

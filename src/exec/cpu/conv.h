@@ -12,7 +12,8 @@
 
 #include "exec/cpu/product.h"
 
-enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, CPU_N_CONV };
+/* BYTES: of its three tensors. */
+enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, BYTES, CPU_N_CONV };
 
 /* images: number converted at a time, a divisor of the batch; 0: none. One of the three is set at most. */
 typedef struct cpu_conv_way {
@@ -22,12 +23,12 @@ typedef struct cpu_conv_way {
 
 cpu_product_kind cpu_conv_kind(const ebb_call *call);
 void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]);
-/* Of its three tensors in f32. */
-int64_t cpu_conv_bytes(const int64_t *size);
+/* The largest of its sizes, pads, strides and spans. */
+int64_t cpu_conv_most(const int64_t *size);
 /* The call as a oneDNN product. */
 cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv_way way);
 
-/* Chooses the way of a call in f32, or in bf16 by the processor, and computes all its scratch. Memoized,
+/* Chooses the way of a call that is taken by itself, and computes all its scratch. Memoized,
  * because it queries oneDNN.
  */
 EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,

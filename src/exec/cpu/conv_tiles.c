@@ -13,6 +13,8 @@
  * time. Scratch:
  *
  *     | weights | what the tiles see | results, or dy | some of a later chunk's weights | the product's |
+ *
+ * Operands of 16 bits are widened, and results rounded, as they are transformed; all between is f32.
  */
 #include "exec/cpu/conv.h"
 #include "exec/cpu/tiles.h"
@@ -62,7 +64,7 @@ static tiling tiling_of(const int64_t *s, cpu_product_kind kind) {
     t.c = slice_of(t.c_of, t.c_seen);
     const int64_t all = s[N] * t.rows * t.columns, both = t.c + t.c_seen,
                   each = (int64_t)sizeof(float) * CPU_TILE_PLACES * both,
-                  small = ebb_max_i64(cpu_conv_bytes(s) / CHUNK_PART / each, CHUNK_TILES),
+                  small = ebb_max_i64(s[BYTES] / CHUNK_PART / each, CHUNK_TILES),
                   fits = ebb_min_i64(CHUNK_BYTES / each, small), outweighs = t.c * t.c_seen / both;
     t.n_chunks = cpu_ceil_div(all, ebb_max_i64(1, ebb_max_i64(fits, outweighs)));
     t.chunk = cpu_ceil_div(all, t.n_chunks);
@@ -144,26 +146,34 @@ static void transform(const tiles_run *r, cpu_span *span, const cpu_tile_run *f,
               f);
 }
 
-/* A slice's. */
-static cpu_tile_run weights_of(const tiles_run *r) {
-    const int64_t *s = r->t.s;
-    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
-    return (cpu_tile_run){
-        .apart = r->t.c * r->t.c_seen, .c = by_data ? r->t.c : s[C], .c_of = s[C], .turn = by_data};
+/* An operand or result from an element on. */
+static void *element(void *first, ebb_dtype dtype, int64_t at) {
+    return (char *)first + at * ebb_dtype_bytes(dtype);
 }
 
-static void transform_weights(const tiles_run *r, int64_t slice, const float *weights) {
+/* A slice's. */
+static cpu_tile_run weights_of(const tiles_run *r, ebb_dtype dtype) {
+    const int64_t *s = r->t.s;
     const bool by_data = r->t.kind == CPU_CONV_DGRAD;
-    cpu_tile_run f = weights_of(r);
-    f.from = weights + slice * (by_data ? 1 : CPU_TILE_TAPS * f.c_of);
+    return (cpu_tile_run){.dtype = dtype,
+                          .apart = r->t.c * r->t.c_seen,
+                          .c = by_data ? r->t.c : s[C],
+                          .c_of = s[C],
+                          .turn = by_data};
+}
+
+static void transform_weights(const tiles_run *r, int64_t slice) {
+    const bool by_data = r->t.kind == CPU_CONV_DGRAD;
+    cpu_tile_run f = weights_of(r, r->run->call->in[1].dtype);
+    f.from = element(r->run->launch->in[1], f.dtype, slice * (by_data ? 1 : CPU_TILE_TAPS * f.c_of));
     f.to = r->weights;
     transform(r, cpu_tiles_of_weights, &f, by_data ? r->t.c_seen : r->t.c);
 }
 
-static void transform_weight_gradient(const tiles_run *r, int64_t slice, float *weights) {
-    cpu_tile_run f = weights_of(r);
+static void transform_weight_gradient(const tiles_run *r, int64_t slice) {
+    cpu_tile_run f = weights_of(r, r->run->call->out[0].dtype);
     f.from = r->weights;
-    f.to = weights + slice * CPU_TILE_TAPS * f.c_of;
+    f.to = element(r->run->launch->out[0], f.dtype, slice * CPU_TILE_TAPS * f.c_of);
     transform(r, cpu_tiles_to_weight_gradient, &f, r->t.c);
 }
 
@@ -183,6 +193,7 @@ static void see(const tiles_run *r, int64_t k) {
                        dy = {.h = s[OH], .w = s[OW], .before = {turned - s[PH], turned - s[PW]}};
     cpu_tile_run f = r->t.kind == CPU_CONV_DGRAD ? dy : x;
     f.c = f.c_of = r->t.c_seen;
+    f.dtype = r->run->call->in[0].dtype;
     f.from = r->run->launch->in[0];
     f.to = r->seen;
     transform_tiles(r, cpu_tiles_of_images, k, f);
@@ -202,16 +213,17 @@ static ebb_status multiply(const tiles_run *r, float *a, float *b, float *y) {
 /* Forward, and by data. */
 static ebb_status run_images(const tiles_run *r, int64_t slice) {
     const int64_t *s = r->t.s;
-    const ebb_launch *launch = r->run->launch;
+    const ebb_dtype dtype = r->run->call->out[0].dtype;
     const bool by_data = r->t.kind == CPU_CONV_DGRAD;
     const cpu_tile_run f = {.from = r->results,
-                            .to = (float *)launch->out[0] + slice,
+                            .to = element(r->run->launch->out[0], dtype, slice),
+                            .dtype = dtype,
                             .c = r->t.c,
                             .c_of = r->t.c_of,
                             .h = s[by_data ? H : OH],
                             .w = s[by_data ? W : OW]};
     ebb_status status = EBB_OK;
-    transform_weights(r, slice, launch->in[1]);
+    transform_weights(r, slice);
     for (int64_t k = 0; k < r->t.n_chunks && status == EBB_OK; k++) {
         if (slice == 0 || r->t.n_chunks > 1) see(r, k);
         status = multiply(r, r->seen, r->weights, r->results);
@@ -235,9 +247,10 @@ static ebb_status add_chunk(const tiles_run *r, int64_t k) {
 }
 
 static ebb_status run_weights(const tiles_run *r, int64_t slice) {
-    const ebb_launch *launch = r->run->launch;
-    const cpu_tile_run dy = {.from = (const float *)launch->in[1] + slice,
+    const ebb_dtype dtype = r->run->call->in[1].dtype;
+    const cpu_tile_run dy = {.from = element(r->run->launch->in[1], dtype, slice),
                              .to = r->results,
+                             .dtype = dtype,
                              .c = r->t.c,
                              .c_of = r->t.c_of,
                              .h = r->t.s[OH],
@@ -248,7 +261,7 @@ static ebb_status run_weights(const tiles_run *r, int64_t slice) {
         transform_tiles(r, cpu_tiles_of_gradients, k, dy);
         status = add_chunk(r, k);
     }
-    if (status == EBB_OK) transform_weight_gradient(r, slice, launch->out[0]);
+    if (status == EBB_OK) transform_weight_gradient(r, slice);
     return status;
 }
 

@@ -117,9 +117,9 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     cpu_conv_sizes(call, s);
     key_of(call, s, false, key);
     if (find(cpu, call, s, way) && cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    const bool f32 = call->in[0].dtype == EBB_F32;
+    const bool f32 = !cpu_is_low(call);
     ebb_status status;
-    *way = (cpu_conv_way){.tiles = f32 && may_transform(cpu, call, s)};
+    *way = (cpu_conv_way){.tiles = !cpu_is_native(cpu, call) && may_transform(cpu, call, s)};
     if (way->tiles) {
         status = cpu_tiles_scratch(cpu, call, s, bytes);
     } else {
@@ -132,21 +132,17 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     return status == EBB_OK ? add(cpu, call, s, *way, *bytes) : status;
 }
 
-static bool was_chosen(const cpu_backend *cpu, const ebb_call *call) {
+bool cpu_conv_takes_low(const cpu_backend *cpu, const ebb_call *call) {
     int64_t s[CPU_N_CONV];
-    cpu_conv_way way;
     cpu_conv_sizes(call, s);
-    return find(cpu, call, s, &way) && way.tiles;
+    return cpu_product_is_within(call, cpu_conv_most(s)) && may_transform(cpu, call, s);
 }
 
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {
-    const cpu_backend *cpu = (const cpu_backend *)backend;
-    if (cpu_is_native(cpu, call)) return false;
-    if (!cpu_is_low(call)) return was_chosen(cpu, call);
-    const cpu_low_cut cut = cpu_low_cut_of(backend, call);
-    cpu_low_call part;
-    cpu_low_part(call, &cut, cut.part, &part);
-    return was_chosen(cpu, &part.call);
+    int64_t s[CPU_N_CONV];
+    cpu_conv_way way;
+    cpu_conv_sizes(call, s);
+    return find((const cpu_backend *)backend, call, s, &way) && way.tiles;
 }
 
 /* ---- rates ----------------------------------------------------------------------------------------- */

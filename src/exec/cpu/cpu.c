@@ -147,7 +147,9 @@ const ebb_kernel_info *cpu_kernel_of(ebb_opcode code) {
 
 ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
     const ebb_kernel_info *info = kernels[call->op->code];
-    if (cpu_is_native(cpu_of(backend), call)) {
+    const bool convolution = info && call->op->family == EBB_FAMILY_CONVOLUTION;
+    if (cpu_is_native(cpu_of(backend), call) ||
+        (convolution && cpu_is_low(call) && cpu_conv_takes_low(cpu_of(backend), call))) {
         *out = info;
         return info->supports(backend, call);
     }

@@ -96,7 +96,7 @@ static const cut_row rows_of[EBB_N_OPS] = {
 
 /* Widened bytes of a part: of what streams through a cache of each thread, with all of its operands;
  * products are large enough to run well, and small beside what they are a part of. */
-enum { STREAM_BYTES = 256 << 10, NORM_BYTES = 96 << 10, PRODUCT_BYTES = 16 << 20 };
+enum { STREAM_BYTES = 256 << 10, NORM_BYTES = 96 << 10, PRODUCT_BYTES = 8 << 20 };
 
 static bool is_product(ebb_family family) {
     return family == EBB_FAMILY_CONVOLUTION || family == EBB_FAMILY_MATRIX_PRODUCT ||

@@ -97,21 +97,24 @@ static ebb_status describe(cpu_backend *cpu, const ebb_call *call, const cpu_pro
     return EBB_OK;
 }
 
+bool cpu_product_is_within(const ebb_call *call, int64_t most) {
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++)
+        if (ebb_type_count(i < call->n_in ? &call->in[i] : &call->out[i - call->n_in]) > CPU_MOST_ELEMENTS)
+            return false;
+    return most <= CPU_MOST_ALONG_AXIS;
+}
+
 ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call *call, int64_t most) {
     char text[CPU_CALL_TEXT];
+    if (cpu_product_is_within(call, most)) return EBB_OK;
     if (most > CPU_MOST_ALONG_AXIS) {
         return ebb_fail(backend->env, EBB_BAD_INPUT,
                         "backend cpu: %s %s: a size, pad, stride or span of %lld is more than %d",
                         call->op->name, cpu_call_text(call, text), (long long)most, CPU_MOST_ALONG_AXIS);
     }
-    for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
-        const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
-        if (ebb_type_count(type) <= CPU_MOST_ELEMENTS) continue;
-        return ebb_fail(backend->env, EBB_BAD_INPUT,
-                        "backend cpu: %s %s: a tensor has more than %d elements: choose a smaller batch",
-                        call->op->name, cpu_call_text(call, text), CPU_MOST_ELEMENTS);
-    }
-    return EBB_OK;
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend cpu: %s %s: a tensor has more than %d elements: choose a smaller batch",
+                    call->op->name, cpu_call_text(call, text), CPU_MOST_ELEMENTS);
 }
 
 /* Where the parts of scratch begin: operands, a chunk's result; the last one is the end. */

@@ -53,12 +53,12 @@ static inline int64_t cpu_product_key(const ebb_call *call) {
     return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? EBB_N_OPS : 0);
 }
 
-/* oneDNN counts in 32 bits, and visits every place along an axis when it describes a convolution:
- * EBB_BAD_INPUT if `most`, the largest of a call's sizes, strides and spans, or a tensor exceeds the
- * limits.
- */
+/* oneDNN counts in 32 bits, and visits every place along an axis when it describes a convolution. Limits of
+ * `most`, the largest of a call's sizes, strides and spans, and of each tensor. */
 #define CPU_MOST_ALONG_AXIS (1 << 20)
 #define CPU_MOST_ELEMENTS   INT32_MAX
+bool cpu_product_is_within(const ebb_call *call, int64_t most);
+/* EBB_BAD_INPUT: it is not. */
 EBB_CHECKED ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call *call, int64_t most);
 
 /* The threads that a product is made for and always runs with: the plan's width, or one where waking others
@@ -79,8 +79,10 @@ void cpu_product_add(cpu_backend *cpu, float *to, const float *x, int64_t n);
 /* Of transformed tiles against the reference, relative to a result's largest magnitude. */
 #define CPU_TILE_TOLERANCE 1e-5
 
-/* Whether the call's products, or those of its parts in f32, use transformed tiles. Also false if its
- * scratch has not been queried. */
+/* Whether a convolution of 16 bits is computed in transformed tiles: these are widened and rounded as they
+ * are made, so that it needs no parts (low.h). */
+bool cpu_conv_takes_low(const cpu_backend *cpu, const ebb_call *call);
+/* Whether a convolution uses transformed tiles. Also false if its scratch has not been queried. */
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
 /* EBB_OK for dnnl_success; else fails with the oneDNN call, the op and the shapes in the error. */

@@ -2,6 +2,8 @@
  * over channels. */
 #include "exec/cpu/tiles.h"
 
+#include "base/half.h"
+
 #include <string.h>
 
 enum { PIXELS = CPU_TILE_OUT * CPU_TILE_OUT };
@@ -110,43 +112,85 @@ CPU_INLINE void transform(along *axis, int n, int m, const float *x, float *y, i
         axis(half + k * n * CPU_TILE_WIDTH, CPU_TILE_WIDTH, y + k * m * to, to, width);
 }
 
+/* ---- pixels and taps ------------------------------------------------------------------------------ */
+
+/* `width` elements from the at-th on. */
+CPU_INLINE void load(ebb_dtype dtype, const void *from, int64_t at, float *to, int64_t width) {
+    const uint16_t *low = (const uint16_t *)from + at;
+    if (dtype == EBB_F32) {
+        memcpy(to, (const float *)from + at, (size_t)width * sizeof *to);
+    } else if (dtype == EBB_BF16) {
+#pragma omp simd
+        for (int64_t c = 0; c < width; c++) to[c] = ebb_bf16_load(low[c]);
+    } else {
+#pragma omp simd
+        for (int64_t c = 0; c < width; c++) to[c] = ebb_f16_load(low[c]);
+    }
+}
+
+/* Rounded once. */
+CPU_INLINE void store(ebb_dtype dtype, const float *from, void *to, int64_t at, int64_t width) {
+    uint16_t *low = (uint16_t *)to + at;
+    if (dtype == EBB_F32) {
+        memcpy((float *)to + at, from, (size_t)width * sizeof *from);
+    } else if (dtype == EBB_BF16) {
+#pragma omp simd
+        for (int64_t c = 0; c < width; c++) low[c] = ebb_bf16_of_float(from[c]);
+    } else {
+#pragma omp simd
+        for (int64_t c = 0; c < width; c++) low[c] = ebb_f16_of_float(from[c]);
+    }
+}
+
 /* A span that runs block on all channels of each row. */
-#define BY_BLOCKS(span, block)                                                                          \
-    CPU_VECTOR void span(const void *ctx, int64_t begin, int64_t end) {                                 \
-        const cpu_tile_run *run = ctx;                                                                  \
-        for (int64_t i = begin; i < end; i++) {                                                         \
-            int64_t c = 0;                                                                              \
-            for (; c + CPU_TILE_WIDTH <= run->c; c += CPU_TILE_WIDTH) block(run, i, c, CPU_TILE_WIDTH); \
-            if (c < run->c) block(run, i, c, run->c - c);                                               \
-        }                                                                                               \
+#define BY_BLOCKS(span, block)                                                                       \
+    CPU_INLINE void block##s(const cpu_tile_run *run, ebb_dtype dtype, int64_t begin, int64_t end) { \
+        for (int64_t i = begin; i < end; i++) {                                                      \
+            int64_t c = 0;                                                                           \
+            for (; c + CPU_TILE_WIDTH <= run->c; c += CPU_TILE_WIDTH)                                \
+                block(run, dtype, i, c, CPU_TILE_WIDTH);                                             \
+            if (c < run->c) block(run, dtype, i, c, run->c - c);                                     \
+        }                                                                                            \
+    }                                                                                                \
+    CPU_VECTOR void span(const void *ctx, int64_t begin, int64_t end) {                              \
+        const cpu_tile_run *run = ctx;                                                               \
+        if (run->dtype == EBB_F32)                                                                   \
+            block##s(run, EBB_F32, begin, end);                                                      \
+        else if (run->dtype == EBB_BF16)                                                             \
+            block##s(run, EBB_BF16, begin, end);                                                     \
+        else                                                                                         \
+            block##s(run, EBB_F16, begin, end);                                                      \
     }
 
 /* ---- weights -------------------------------------------------------------------------------------- */
 
-CPU_INLINE void weights_block(const cpu_tile_run *run, int64_t o, int64_t c, int64_t width) {
+CPU_INLINE void weights_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t o, int64_t c,
+                              int64_t width) {
     float taps[CPU_TILE_TAPS * CPU_TILE_WIDTH];
     for (int k = 0; k < CPU_TILE_TAPS; k++) {
         const int64_t tap = o * CPU_TILE_TAPS + (run->turn ? CPU_TILE_TAPS - 1 - k : k);
-        memcpy(taps + k * CPU_TILE_WIDTH, run->from + tap * run->c_of + c, (size_t)width * sizeof *taps);
+        load(dtype, run->from, tap * run->c_of + c, taps + k * CPU_TILE_WIDTH, width);
     }
-    transform(along_weights, CPU_TILE_KERNEL, CPU_TILE_IN, taps, run->to + o * run->c + c, run->apart,
-              width);
+    transform(along_weights, CPU_TILE_KERNEL, CPU_TILE_IN, taps, (float *)run->to + o * run->c + c,
+              run->apart, width);
 }
 
 BY_BLOCKS(cpu_tiles_of_weights, weights_block)
 
 /* Row `row` of each place. */
 CPU_INLINE void collect(const cpu_tile_run *run, int64_t row, int64_t c, int64_t width, float *places) {
+    const float *from = (const float *)run->from + row * run->c + c;
     for (int k = 0; k < CPU_TILE_PLACES; k++)
-        memcpy(places + k * CPU_TILE_WIDTH, run->from + k * run->apart + row * run->c + c,
-               (size_t)width * sizeof *places);
+        memcpy(places + k * CPU_TILE_WIDTH, from + k * run->apart, (size_t)width * sizeof *places);
 }
 
-CPU_INLINE void weight_gradient_block(const cpu_tile_run *run, int64_t o, int64_t c, int64_t width) {
-    float places[CPU_TILE_PLACES * CPU_TILE_WIDTH];
+CPU_INLINE void weight_gradient_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t o, int64_t c,
+                                      int64_t width) {
+    float places[CPU_TILE_PLACES * CPU_TILE_WIDTH], taps[CPU_TILE_TAPS * CPU_TILE_WIDTH];
     collect(run, o, c, width, places);
-    transform(along_weight_gradient, CPU_TILE_IN, CPU_TILE_KERNEL, places,
-              run->to + o * CPU_TILE_TAPS * run->c_of + c, run->c_of, width);
+    transform(along_weight_gradient, CPU_TILE_IN, CPU_TILE_KERNEL, places, taps, CPU_TILE_WIDTH, width);
+    for (int k = 0; k < CPU_TILE_TAPS; k++)
+        store(dtype, taps + k * CPU_TILE_WIDTH, run->to, (o * CPU_TILE_TAPS + k) * run->c_of + c, width);
 }
 
 BY_BLOCKS(cpu_tiles_to_weight_gradient, weight_gradient_block)
@@ -164,46 +208,53 @@ CPU_INLINE bool place_of(const cpu_tile_run *run, int64_t tile, place *at) {
     return at->image < run->n;
 }
 
+/* The first element of a pixel that is `h` and `w` behind a place, from channel c on. */
+CPU_INLINE int64_t pixel_at(const cpu_tile_run *run, const place *at, int64_t h, int64_t w, int64_t c) {
+    return ((at->image * run->h + at->h + h) * run->w + at->w + w) * run->c_of + c;
+}
+
 /* The n x n pixels of a tile, zeros where there are none. */
-CPU_INLINE void gather(const cpu_tile_run *run, const place *at, int n, int64_t c, int64_t width,
-                       float *to) {
+CPU_INLINE void gather(const cpu_tile_run *run, ebb_dtype dtype, const place *at, int n, int64_t c,
+                       int64_t width, float *to) {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++, to += CPU_TILE_WIDTH) {
             const int64_t h = at->h + i, w = at->w + j;
             if (h >= 0 && h < run->h && w >= 0 && w < run->w)
-                memcpy(to, run->from + ((at->image * run->h + h) * run->w + w) * run->c_of + c,
-                       (size_t)width * sizeof *to);
+                load(dtype, run->from, pixel_at(run, at, i, j, c), to, width);
             else
                 memset(to, 0, (size_t)width * sizeof *to);
         }
     }
 }
 
-CPU_INLINE void spread_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width, along *axis,
-                             int n) {
-    float *to = run->to + tile * run->c + c, pixels[CPU_TILE_PLACES * CPU_TILE_WIDTH];
+CPU_INLINE void spread_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t tile, int64_t c,
+                             int64_t width, along *axis, int n) {
+    float *to = (float *)run->to + tile * run->c + c, pixels[CPU_TILE_PLACES * CPU_TILE_WIDTH];
     place at;
     if (place_of(run, tile, &at)) {
-        gather(run, &at, n, c, width, pixels);
+        gather(run, dtype, &at, n, c, width, pixels);
         transform(axis, n, CPU_TILE_IN, pixels, to, run->apart, width);
         return;
     }
     for (int k = 0; k < CPU_TILE_PLACES; k++) memset(to + k * run->apart, 0, (size_t)width * sizeof *to);
 }
 
-CPU_INLINE void image_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
-    spread_block(run, tile, c, width, along_image, CPU_TILE_IN);
+CPU_INLINE void image_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t tile, int64_t c,
+                            int64_t width) {
+    spread_block(run, dtype, tile, c, width, along_image, CPU_TILE_IN);
 }
 
 BY_BLOCKS(cpu_tiles_of_images, image_block)
 
-CPU_INLINE void gradient_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
-    spread_block(run, tile, c, width, along_gradient, CPU_TILE_OUT);
+CPU_INLINE void gradient_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t tile, int64_t c,
+                               int64_t width) {
+    spread_block(run, dtype, tile, c, width, along_gradient, CPU_TILE_OUT);
 }
 
 BY_BLOCKS(cpu_tiles_of_gradients, gradient_block)
 
-CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, int64_t width) {
+CPU_INLINE void result_block(const cpu_tile_run *run, ebb_dtype dtype, int64_t tile, int64_t c,
+                             int64_t width) {
     float places[CPU_TILE_PLACES * CPU_TILE_WIDTH], pixels[PIXELS * CPU_TILE_WIDTH];
     place at;
     if (!place_of(run, tile, &at)) return;
@@ -213,8 +264,8 @@ CPU_INLINE void result_block(const cpu_tile_run *run, int64_t tile, int64_t c, i
                   columns = ebb_min_i64(CPU_TILE_OUT, run->w - at.w);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++)
-            memcpy(run->to + ((at.image * run->h + at.h + i) * run->w + at.w + j) * run->c_of + c,
-                   pixels + (i * CPU_TILE_OUT + j) * CPU_TILE_WIDTH, (size_t)width * sizeof *pixels);
+            store(dtype, pixels + (i * CPU_TILE_OUT + j) * CPU_TILE_WIDTH, run->to,
+                  pixel_at(run, &at, i, j, c), width);
     }
 }
 

@@ -27,8 +27,9 @@ enum {
 /* Weights, or pixels, on one side, and on the other the 36 places, each a matrix of as many rows as there
  * are output channels or tiles; from one place to the next are `apart` floats. */
 typedef struct cpu_tile_run {
-    const float *from;
-    float *to;
+    const void *from;
+    void *to;
+    ebb_dtype dtype; /* of pixels and weights: f32, bf16 or f16. Places are f32 */
     int64_t apart;
     int64_t c;    /* channels: of a row of the places */
     int64_t c_of; /* of a pixel or a tap, of which these are a slice */
