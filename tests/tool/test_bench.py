@@ -88,7 +88,7 @@ def a_second_model_is_added_to_a_file(t):
         equal(plan["graph"]["costs"]["measured"], n_run(plan), n)
 
 
-def a_calibration_is_kept_by_machine_backend_and_threads(t):
+def a_calibration_is_kept_by_machine_backend_threads_and_convolutions(t):
     wide = [*REF[:2], "--threads", "2"]
     t.ebb_run("plan", "small.ebb", *REF, "--costs", "machine", code=USAGE)
     t.ebb_run("plan", "small.ebb", *REF, "--costs", "machine", "--cache", "kept", code=USAGE)
@@ -105,6 +105,10 @@ def a_calibration_is_kept_by_machine_backend_and_threads(t):
         apart = t.json("plan", "small.ebb", *cpu, "--no-fuse", "--cache", "kept", "--costs", "machine")["graph"]["costs"]
         holds(apart["measured"] > 0 and apart["calibrated"] > 0, apart)
         t.ebb_run("plan", "small.ebb", *cpu[:3], "1", "--cache", "kept", "--costs", "machine", code=USAGE)
+        # One of direct convolutions would be another, and is asked for by its name.
+        direct = [*cpu, "--direct-conv", "--cache", "kept", "--costs", "machine"]
+        done = t.ebb_run("plan", "small.ebb", *direct, code=USAGE)
+        holds(b"ebb bench --calibrate --cache kept --direct-conv" in done.stderr, done.stderr)
     done = t.ebb_run("plan", "small.ebb", *wide, "--costs", "machine", "--cache", "kept", code=USAGE)
     holds(b"ebb bench --calibrate --cache kept" in done.stderr, done.stderr)
 
@@ -227,7 +231,7 @@ TESTS = [
     sixteen_bits_are_kinds_of_their_own,
     every_command_that_plans_reads_it_and_says_how_much_was_measured,
     a_second_model_is_added_to_a_file,
-    a_calibration_is_kept_by_machine_backend_and_threads,
+    a_calibration_is_kept_by_machine_backend_threads_and_convolutions,
     a_look_at_this_machine_is_kept_unless_it_was_busy,
     threads_sleep_while_they_wait_unless_the_caller_says_how,
     what_does_not_fit_is_refused_in_one_line,

@@ -157,8 +157,7 @@ static ebb_status bench_calibrate(tool *t, const ebb_options *options) {
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
             return tool_fail(t, EBB_IO, "cannot make folder %.400s: %s: name a folder that can be written",
                              folder, strerror(errno));
-        status =
-            ebb_costs_path(t->env, folder, options->device, options->n_threads, machine, sizeof machine);
+        status = tool_calibration_path(t, options, folder, machine, sizeof machine);
         path = machine;
     }
     if (status == EBB_OK) status = measure_probes(t, options, &costs);

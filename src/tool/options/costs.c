@@ -47,6 +47,12 @@ void tool_note_busy(const ebb_costs *costs, const char *advice) {
                 ratio, advice);
 }
 
+ebb_status tool_calibration_path(const tool *t, const ebb_options *options, const char *folder, char *path,
+                                 size_t size) {
+    const char *backend = options->direct_conv ? "cpu direct-conv" : options->device;
+    return ebb_costs_path(t->env, folder, backend, options->n_threads, path, size);
+}
+
 /* `machine` is the calibration in the cache's folder, `host` a look at this machine; files of these names
  * are ./machine,
  * ./host. */
@@ -61,14 +67,13 @@ ebb_status tool_costs_read(tool *t, ebb_options *out) {
                 t, EBB_USAGE,
                 "--costs machine is a calibration in the cache's folder: name it with --cache, "
                 "or a costs file itself");
-        ebb_status status =
-            ebb_costs_path(t->env, folder, out->device, out->n_threads, machine, sizeof machine);
+        ebb_status status = tool_calibration_path(t, out, folder, machine, sizeof machine);
         if (status != EBB_OK) return status;
         if (access(machine, F_OK) != 0)
             return tool_fail(t, EBB_USAGE,
                              "this machine is not calibrated for these threads (no %.300s): run `ebb bench "
-                             "--calibrate --cache %.200s` first",
-                             machine, folder);
+                             "--calibrate --cache %.200s%s` first",
+                             machine, folder, out->direct_conv ? " --direct-conv" : "");
         path = machine;
     }
     ebb_costs_destroy(t->costs);

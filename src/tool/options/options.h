@@ -60,6 +60,10 @@ void tool_note_busy(const ebb_costs *costs, const char *advice);
 /* Reads the file of --costs, if given, into t and *out, whose device, width and cache must be set.
  * EBB_USAGE: no calibration of this machine; EBB_IO, EBB_BAD_INPUT: the file. */
 EBB_CHECKED ebb_status tool_costs_read(tool *t, ebb_options *out);
+/* Where a calibration for these options is kept in a folder (ebb_costs_path): one of direct convolutions is
+ * another. */
+EBB_CHECKED ebb_status tool_calibration_path(const tool *t, const ebb_options *options, const char *folder,
+                                             char *path, size_t size);
 /* The folder of --cache or of EBB_CACHE, or NULL. */
 const char *tool_cache_folder(const tool_args *args);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
