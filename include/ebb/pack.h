@@ -68,7 +68,7 @@ typedef struct ebb_pack_options {
     int64_t capacity; /* bytes: stops at the first packing within it; -1: as low as possible */
     int64_t effort;   /* thousands of rows that the search visits, about a microsecond per thousand, and
                          up to one and a half times as many for the large rows alone; 0: list placements only.
-                         A count, so   that the answer is the same on any machine */
+                         A count, so that the answer is the same on any machine */
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */

@@ -73,6 +73,17 @@ Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads)
     test_bench_deinit(&bench);
 }
 
+/* Of 16 bits what has more elements than oneDNN counts is cut into parts, and these are transformed. */
+Test(conformance, parts_of_what_is_too_large_to_count_are_known_to_be_transformed) {
+    static const ebb_op_case huge = {"[700,64,224,224] [64,64,3,3]", "pad=1"};
+    const ebb_case_table table = {.op = &ebb_op_conv2d, .fills = "u", .rows = &huge, .n_rows = 1};
+    test_bench bench;
+    test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2});
+    cr_expect(is_transformed(&bench, &table, 0, EBB_BF16, &(double){0}));
+    cr_expect(is_transformed(&bench, &table, 0, EBB_F16, &(double){0}));
+    test_bench_deinit(&bench);
+}
+
 /* Strides, dilation, 1x1, groups, few channels, too few tiles for the weights, and tiles that are half
  * empty: only the last three rows pay. */
 Test(conformance, only_what_pays_is_transformed_and_nothing_of_direct_convolutions) {

@@ -138,11 +138,21 @@ bool cpu_conv_takes_low(const cpu_backend *cpu, const ebb_call *call) {
     return cpu_product_is_within(call, cpu_conv_most(s)) && may_transform(cpu, call, s);
 }
 
-bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {
+static bool was_chosen(const cpu_backend *cpu, const ebb_call *call) {
     int64_t s[CPU_N_CONV];
     cpu_conv_way way;
     cpu_conv_sizes(call, s);
-    return find((const cpu_backend *)backend, call, s, &way) && way.tiles;
+    return find(cpu, call, s, &way) && way.tiles;
+}
+
+bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {
+    const cpu_backend *cpu = (const cpu_backend *)backend;
+    if (cpu_is_native(cpu, call)) return false;
+    if (!cpu_is_low(call) || cpu_conv_takes_low(cpu, call)) return was_chosen(cpu, call);
+    const cpu_low_cut cut = cpu_low_cut_of(backend, call);
+    cpu_low_call part;
+    cpu_low_part(call, &cut, cut.part, &part);
+    return was_chosen(cpu, &part.call);
 }
 
 /* ---- rates ----------------------------------------------------------------------------------------- */

@@ -82,7 +82,8 @@ void cpu_product_add(cpu_backend *cpu, float *to, const float *x, int64_t n);
 /* Whether a convolution of 16 bits is computed in transformed tiles: these are widened and rounded as they
  * are made, so that it needs no parts (low.h). */
 bool cpu_conv_takes_low(const cpu_backend *cpu, const ebb_call *call);
-/* Whether a convolution uses transformed tiles. Also false if its scratch has not been queried. */
+/* Whether a convolution, or its parts, where it is too large for oneDNN (low.h), use transformed tiles.
+ * Also false if its scratch has not been queried. */
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
 /* EBB_OK for dnnl_success; else fails with the oneDNN call, the op and the shapes in the error. */
