@@ -60,8 +60,8 @@ static ebb_status squeeze(ebb_fitter *f) {
 
 /* What adds so much more than the most added time is not worth another look. */
 #define FAR_ADDED        0.06
-/* A search from nothing takes so many times the effort of one that goes on, and is given up after so many.
- */
+/* A search from nothing takes so many times the effort of one that goes on, up to all of it, and is given
+ * up after so many. */
 #define FRESH_TIMES      4
 #define MAX_FRESH_FAILED 2
 

@@ -8,10 +8,10 @@
  * takes: a job whose lists miss the height that is wanted, most of its rows small. gives: offsets, lower
  * than before or none. Of a network's training the few rows that hold a picture of every layer decide; the
  * complete search over them alone looks at a fraction of the rows. The small ones go where the lists find
- * room around the large. Where that leads nowhere, small are only those that fit above the large rows even
- * if these are as high as the bound: for the 2,700 rows of DenseNet-121 within a budget that leaves 0.1 %
- * above the bound, the search over the 1,200 that remain takes a fifth of a second, over all of them
- * minutes. cost: the effort at most, and half of it. */
+ * room around the large. Where that leads nowhere, and there is a capacity, small are only those that fit
+ * above the large rows even if these are as high as the bound: for the 2,700 rows of DenseNet-121 within a
+ * budget that leaves 0.1 % above the bound, the search over the 1,200 that remain takes a fifth of a
+ * second, over all of them minutes. cost: the effort at most, and half of it. */
 #include "pack/solve/solve.h"
 
 #define SMALL_PART  256 /* a row below one part in so many of the height is small */
@@ -67,28 +67,26 @@ static ebb_status place_small(ebb_packing *p, ebb_large *x) {
     return status;
 }
 
-/* The large rows by themselves, below the small ones or at their own bound, and the small ones around them.
- */
+/* The large rows by themselves, below the small ones if there is room, and the small ones around them. */
 static ebb_status pack_both(ebb_packing *p, ebb_large *x, int64_t effort) {
-    int64_t small_bytes = 0, live_bytes = 0, height = 0;
+    int64_t small_bytes = 0, height = 0;
     p->large_first = true;
     ebb_status status = pack_part(p, x, x->n_large, x->n, -1, 0, &small_bytes);
-    if (status == EBB_OK) status = ebb_rows_max_live(p->env, x->rows, x->n_large, &live_bytes);
-    const int64_t wanted = ebb_max_i64(ebb_packing_enough(p) - small_bytes, live_bytes);
+    const int64_t wanted = ebb_max_i64(ebb_packing_enough(p) - small_bytes, 0);
     if (status == EBB_OK) status = pack_part(p, x, 0, x->n_large, wanted, effort, &height);
     return status == EBB_OK && height < p->answer->height ? place_small(p, x) : status;
 }
 
-/* Sets *few to rows of which the small ones together are at no step more than the room above the bound;
- * n_large 0: all but a quarter of the rows would be large. */
+/* Sets *few to rows of which the small ones together are at no step more than the capacity leaves above the
+ * bound; n_large 0: that is nothing, or all but a quarter of the rows would be large. */
 static ebb_status part_by_room(ebb_packing *p, ebb_large *few) {
-    const int64_t room = ebb_packing_enough(p) - p->answer->lower_bound;
-    int64_t live = INT64_MAX;
-    for (int64_t least = p->answer->height / SMALL_PART / 2; least > 0; least /= 2) {
+    const int64_t room = p->options->capacity - p->answer->lower_bound;
+    int64_t least = room > 0 ? p->answer->height / SMALL_PART / 2 : 0, live;
+    for (; least > 0 && !ebb_packing_is_done(p); least /= 2) {
         ebb_arena_deinit(&few->arena);
         ebb_arena_init(&few->arena, p->env);
         if (!part_rows(few, p, least)) return EBB_NO_MEMORY;
-        if (few->n_large > few->n - few->n / 4) break;
+        if (few->n_large >= few->n - few->n / 4) break;
         ebb_status status =
             ebb_rows_max_live(p->env, &few->rows[few->n_large], few->n - few->n_large, &live);
         if (status != EBB_OK || live <= room) return status;
