@@ -8,9 +8,8 @@
 
 /* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened,
  * before a search for the fewest bytes says more. */
-#define MAX_TIGHTENINGS   4
-#define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
-#define MORE_TIGHTENINGS  2 /* where there is an answer already */
+#define MAX_TIGHTENINGS  4
+#define MORE_TIGHTENINGS 2 /* where there is an answer already */
 
 void ebb_study_offer(const ebb_study *study, ebb_answer *best, ebb_answer *next) {
     if (ebb_study_fits(study, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
@@ -214,9 +213,7 @@ ebb_status ebb_study_tighten(ebb_study *study, const uint8_t *genes, uint32_t n_
     ebb_status status = study->hint.fits_or_not ? EBB_OK : ebb_study_prove(study);
     if (status != EBB_OK) return status;
     const bool answered = study->answered || (study->hint.fits_or_not && out->plan);
-    const uint32_t most = answered                  ? MORE_TIGHTENINGS
-                          : study->hint.fits_or_not ? TRIAL_TIGHTENINGS
-                                                    : MAX_TIGHTENINGS;
+    const uint32_t most = answered ? MORE_TIGHTENINGS : MAX_TIGHTENINGS;
     tightening t = {.limit = first_limit(study), .loose = -1, .done = ebb_study_none_fits(study)};
     ebb_ask ask = {.method = EBB_METHOD_BUDGET, .genes = genes, .n_genes = n_genes};
     ebb_answer last = {0};
