@@ -8,7 +8,6 @@ from ._share import Graphs
 from ._sizes import Outgrown, Sizes
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
-UNIT = 64
 
 
 class Unsized(Exception):
@@ -23,7 +22,7 @@ class Backend:
         self.options = {"time_limit": time_limit, **({"effort": effort} if effort else {})}
         self.settled = settled  # {key of a graph: its plan among those of a step}
         self.plans, self.held = [], 0
-        self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
+        self.leaves, self.alone = [], True  # of the graph that is compiled: which inputs keep their gradients; whether the call has no other
         self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
         self.n_halves, self.later = 0, None  # forward halves of a settled call; what one of symbols needs to be taken back
         self.symbolic, self.waiting = False, None  # graphs whose backward halves have not run, where calls are told apart
@@ -37,6 +36,7 @@ class Backend:
             self.unplanned = True
             return module.forward
         inductor = self.kind == "inductor"
+        self.alone = not self.plans and not private.broken_off(module)
         self.leaves = [isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf for t in examples]
         with _recurrent.in_graphs():
             return private.aot_autograd(
@@ -48,9 +48,9 @@ class Backend:
         joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None, self.leaves)
         _costs.measure(joint, self.costs)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
-        document = _plan.Document(joint, ROUNDING.get(device, UNIT))
+        document = _plan.Document(joint, ROUNDING.get(device, _plan.UNIT))
         document.leaves = self.leaves
-        facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None)
+        facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None, self.alone)
         halves = _emit.Emitter(joint, document, facts.plan).emit()
         self.plans.append(facts)
         if device == "cpu":

@@ -242,7 +242,7 @@ def compile(model=None, budget=None, *, activations=None, backend="eager", optim
     backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
     costs       where ops' times are from: "measured" on this device, or "roofline"; what they allocate is measured
     dynamic, fullgraph as those of torch.compile
-    time_limit  seconds of planning for each graph (several times where graphs share; short graphs take less); effort as in docs/tuning.md
+    time_limit  seconds of planning for a graph, or for all that share, after quick searches (short graphs take less); effort as in docs/tuning.md
 
     Without a model, as in @ebb.torch.compile(budget="1GiB"): a decorator.
     """

@@ -59,7 +59,7 @@ def trace(model, example, loss, n):
 
 def document_of(joint):
     device = next((t.device.type for p in joint.placeholders for t in _joint.tensors_of(p.meta.get("val"))), "cpu")
-    return _plan.Document(joint, _backend.ROUNDING.get(device, _backend.UNIT))
+    return _plan.Document(joint, _backend.ROUNDING.get(device, _plan.UNIT))
 
 
 class Step:

@@ -6,10 +6,11 @@ import time
 from .._errors import OverBudget
 from . import _plan
 from ._places import place_of
-from ._plan import BORDER, STATE
+from ._plan import BORDER, STATE, UNIT
 
 LEAST_TRIES, LOOSER = 3, 1.02  # a search cut off by the clock may miss what the one before it has found: it gets a few more bytes
 LEAST_SECONDS, RUNS = 0.1, 1000  # a graph's own search takes no longer than so many of its runs: what it gains is a part of these
+QUICK = 10  # of a search, what finds which part is best: short searches rank parts as long ones do
 CUT_SHORT, PATIENCE = "cut the search short", 4  # before such a refusal is believed, the search has more time, once
 
 
@@ -32,10 +33,15 @@ class Taken:
 
 
 class Searched:
-    """What searches for the graphs of a step ask of one: `free` says that its own search had no limit on what it holds."""
+    """What searches for the graphs of a step ask of one: `free` says that its own search had no limit on what it holds, `short` that it had little
+    time."""
 
     def nothing_gained(self, limit):
-        """Whether its plan is one that a search within this limit was for."""
+        """Whether its plan is one that a search within this limit was for, and had the time for."""
+        return self.had_all(limit) and not (self.short and self.added_ns)
+
+    def had_all(self, limit):
+        """Whether its own search had as many bytes."""
         return self.free and not self.starved and (self.budget_bytes is None or limit <= LOOSER * self.budget_bytes)
 
     @property
@@ -53,8 +59,8 @@ class GraphPlan(Searched):
     order `bytes_in_order`; `held_bytes` of them stay between its halves; `planning_seconds` are of processor time, for all searches; `document` and `plan`
     are ebb.graph/1 and ebb.plan/1."""
 
-    def __init__(self, document, plan, budget_bytes, seconds, starved=False, free=True, found_within=0):
-        self.budget_bytes, self.planning_seconds, self.starved, self.free = budget_bytes, seconds, starved, free
+    def __init__(self, document, plan, budget_bytes, seconds, starved=False, free=True, found_within=0, short=False):
+        self.budget_bytes, self.planning_seconds, self.starved, self.free, self.short = budget_bytes, seconds, starved, free, short
         self.found_within = found_within  # bytes; 0: the plan is in PyTorch's order
         self.plan, self.ops, self.values, self.key = plan, document.ops, document.values, key_of(document)
         self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
@@ -65,7 +71,7 @@ class GraphPlan(Searched):
         self.time_ns, own = plan["time_ns"], sum(op["time_ns"] for op in document.ops)
         self.predicted_added = plan["time_ns"] / own - 1
         self.gradient_bytes, self.held_in_order, self.given_bytes = document.gradient_bytes(), document.held_in_order(), document.given_bytes()
-        self.kept_bytes = document.kept_bytes()
+        self.kept_bytes, self.passing_bytes = document.kept_bytes(), document.passing_bytes()
 
 
 class Settled:
@@ -75,6 +81,11 @@ class Settled:
     def __init__(self, facts, plan, room, limit, starved, taken):
         self.facts, self.plan, self.room, self.limit, self.starved = facts, plan, room, limit, starved
         self.planned_bytes, self.held_bytes, self.time_ns = taken.planned_bytes, taken.held_bytes, plan["time_ns"]
+
+
+def as_it_is(facts):
+    """Its own plan, whatever the others'."""
+    return Settled(facts, facts.plan, 0, facts.budget_bytes, facts.starved, facts)
 
 
 def key_of(document):
@@ -89,7 +100,7 @@ def settle(facts, limit, held, options, patient=False):
     fits = own.planned_bytes <= limit and own.held_bytes <= held
     if fits and facts.nothing_gained(limit):
         return own
-    began, room = time.process_time(), max(0, limit - max(0, held))
+    began, room = time.process_time(), max(0, limit - max(0, held) - facts.passing_bytes) // UNIT * UNIT
     least = 0 if patient else facts.least_bytes
     plan, starved, _ = planned(_plan.text_of(facts.values, facts.ops, room), {**options, **_plan.within(limit)}, patient, least)
     facts.planning_seconds += time.process_time() - began
@@ -140,6 +151,13 @@ def planned(text, options, patient, least=0):
             starved, options = True, {**options, "budget": needs}
 
 
+def quick(options):
+    """A part of a search; of one that a clock ends, not less than finds anything."""
+    if "effort" in options:
+        return {**options, "effort": max(1, options["effort"] // QUICK)}
+    return {**options, "time_limit": min(options["time_limit"], max(LEAST_SECONDS, options["time_limit"] / QUICK))}
+
+
 def in_proportion(document, options):
     """A whole search for a short graph takes longer than it can save. With `effort` no clock ends it early: such plans are repeatable."""
     if "effort" in options:
@@ -148,9 +166,9 @@ def in_proportion(document, options):
     return {**options, "time_limit": min(options["time_limit"], max(LEAST_SECONDS, RUNS * own))}
 
 
-def plan_document(document, budget, held, options, settled, shares):
+def plan_document(document, budget, held, options, settled, shares, alone=True):
     """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `shares`, a graph that can not go as low
-    gets its least, soon: others may go lower for it."""
+    gets its least, soon: others may go lower for it. Then one that is not `alone` has a quick search: how they share comes first."""
     began = time.process_time()
     ready = settled.get(key_of(document)) if settled else None
     if ready is not None:
@@ -159,11 +177,12 @@ def plan_document(document, budget, held, options, settled, shares):
         return GraphPlan(document, ready.plan, ready.limit, spent, ready.starved, free=False)
     in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held)
-    options = {**(in_proportion(document, options) if shares else options), "memory": "in_place"}
+    short = shares and not alone and "effort" not in options
+    options = {**(in_proportion(document, quick(options) if short else options) if shares else options), "memory": "in_place"}
     if limit is not None and limit < in_order:
         options.update(_plan.within(limit))
     plan, starved, found = planned(document.text("step"), options, not shares)
-    facts = GraphPlan(document, plan, limit, time.process_time() - began, starved, found_within=found)
+    facts = GraphPlan(document, plan, limit, time.process_time() - began, starved, found_within=found, short=short)
     if facts.starved and not shares:
         raise budget.refuse(facts.planned_bytes + held, in_order + held, kept + held)
     return facts

@@ -8,6 +8,7 @@ from .._errors import OverBudget
 from . import _private as private
 
 BORDER, STATE = "border", "state"
+UNIT = 64  # bytes: the planner's own
 PLANS = {}  # options and document -> plan, or a refusal's text
 
 
@@ -24,6 +25,13 @@ class Bytes:
     def given_bytes(self):
         """What the caller has been given when the forward half has run."""
         return sum(self.values[v]["bytes"] for v in self.given)
+
+    def passing_bytes(self):
+        """What is there at the border alone, not while other graphs run: gradients that come in, and copies into buffers."""
+        border = next(op for op in self.ops if op["kind"] == BORDER)
+        read = {v for op in self.ops[border["id"] + 1:] for v in op["inputs"]}
+        ends = [v for v in border["inputs"] if self.values[v]["role"] != "output" and v not in read]
+        return sum(self.values[v]["bytes"] for v in [*border["outputs"], *ends])
 
     def held_in_order(self):
         """Between the halves, when nothing runs again: what the backward half reads, and what the caller has been given."""

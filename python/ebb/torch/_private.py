@@ -105,6 +105,11 @@ def sized_by_data(module):
     return any(free_unbacked_symbols(t) for n in module.graph.nodes for t in tree_leaves(n.meta.get("example_value")) if isinstance(t, torch.Tensor))
 
 
+def broken_off(module):
+    """Whether a graph of torch.compile ends where its function goes on, with other graphs perhaps."""
+    return getattr(getattr(module, "compile_subgraph_reason", None), "graph_break", False)
+
+
 def limits(n):
     """torch.compile's limits of recompilations for n compiled models and starts: code that they share counts the entries of all."""
     config = torch._dynamo.config

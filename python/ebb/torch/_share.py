@@ -2,12 +2,13 @@
 halves is there while later ones run, and the gradients of these while it runs back. So each graph has two limits, on its peak and on what it
 holds; the second is what a loop over one graph multiplies."""
 
-from ._graphs import settle, settle_alone
+import time
 
-HOLDS = (1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.04, 0)  # of what a graph holds when nothing runs again, beyond what the caller has been given
+from ._graphs import LEAST_SECONDS, as_it_is, quick, settle, settle_alone
+
+HOLDS = (1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.04, 0)  # of the largest part that each graph can hold while the others reach their least
 PASSES = 2
-QUICK = 10  # of a search, what finds which part is best: short searches rank parts as long ones do
-WORTH = 0.02  # of a step's time: less than that is not worth another compile
+WORTH = 0.01  # of a step's time: less than that is not worth another compile
 
 
 class Graphs:
@@ -45,21 +46,18 @@ def share_out(runs, total, options):
     if len(runs) == 1:
         return {runs[0]: settle_alone(runs[0], total, options)}
     asked, total = total, reachable(runs, total)
-    short = {name: max(1, n // QUICK) if name == "effort" else n / QUICK for name, n in options.items()}
-    tried = []
+    began, most, tried = time.monotonic(), largest_part(runs, total), []
     for part in HOLDS:
-        tried.append(Shared(runs, total, part, short))
+        tried.append(Shared(runs, total, part * most, quick(options)))
         if sum(one.holds for one in tried) > 1 and tried[-1].rank > min(one.rank for one in tried):
             break
     tried.sort(key=lambda one: one.rank)
-    own_ns = sum(op["time_ns"] for g in runs for op in g.ops)
-    open_ended = tried[0].time_ns > (1 + WORTH) * own_ns  # else no other part gains as much
-    near = [one for one in tried[1:2] if open_ended and one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
-    found = min(tried + [Shared(runs, total, one.part, options, like=one) for one in tried[:1] + near], key=lambda one: one.rank)
+    longer = Shared(runs, total, tried[0].part, left_of(options, time.monotonic() - began), like=tried[0])
+    found = min([*tried, longer], key=lambda one: one.rank)
     if found.planned > asked:  # before it is refused, it has more time
-        longer = Shared(runs, asked, found.part, options, patient=True)
-        within = [one for one in (*tried, longer) if one.planned <= asked]
-        found = min(within, key=lambda one: one.time_ns) if within else min(found, longer, key=lambda one: one.planned)
+        last = Shared(runs, asked, found.part, options, patient=True)
+        within = [one for one in (*tried, last) if one.planned <= asked]
+        found = min(within, key=lambda one: one.time_ns) if within else min(found, last, key=lambda one: one.planned)
     return found.plans
 
 
@@ -70,15 +68,29 @@ def reachable(runs, total):
     return total + max((g.planned_bytes - most[g] for g in runs if g.least_bytes and g.planned_bytes > most[g]), default=0)
 
 
+def largest_part(runs, total):
+    """What all may hold of what they hold when nothing runs again, so that each has the bytes that its least is known to need."""
+    nothing, all_of_it = (limits(runs, total, {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}) for part in (0, 1))
+    parts = [(nothing[g] - g.least_bytes) / (nothing[g] - all_of_it[g]) for g in runs if nothing[g] > all_of_it[g]]
+    return max(0, min([1, *parts]))
+
+
 def better(runs, total, options):
-    """share_out of graphs that hold `total` by plans of their own, where that is faster; else None."""
+    """Plans of graphs that hold `total` by plans of their own, where others are faster, else None: by share_out, or, where that gives them no more
+    bytes, by more time for what had a short search."""
     own_ns, time_ns = sum(op["time_ns"] for g in runs for op in g.ops), sum(g.time_ns for g in runs)
     if len(runs) < 2 or total is None:
         return None
     most = limits(runs, total, {g: g.given_bytes for g in runs})
-    if sum(g.added_ns for g in runs if not g.nothing_gained(most[g])) < WORTH * own_ns:
+    cramped = [g for g in runs if not g.had_all(most[g])]
+    hurried = [g for g in runs if g.had_all(most[g]) and not g.nothing_gained(most[g])]
+    if sum(g.added_ns for g in cramped + hurried) < WORTH * own_ns:
         return None
-    plans = share_out(runs, total, options)
+    if sum(g.added_ns for g in cramped) >= WORTH * own_ns:
+        plans = share_out(runs, total, options)
+    else:
+        longer = {g: settle(g, g.budget_bytes, g.budget_bytes, allotted(g, hurried, options)) for g in set(hurried)}
+        plans = {g: longer.get(g) or as_it_is(g) for g in runs}
     faster = Graphs(runs, plans).planned <= total and sum(plans[g].time_ns for g in runs) < time_ns - WORTH * own_ns
     return plans if faster else None
 
@@ -90,11 +102,24 @@ def attempt(runs, total, part, options, patient, like=None):
     if like is not None and like.holds:
         holds = {g: max(holds[g], like.plans[g].held_bytes) for g in runs}
     for again in range(PASSES):
-        plans = {g: settle(g, limit, int(holds[g]), options, patient) for g, limit in limits(runs, total, holds).items()}
+        plans = {g: settle(g, limit, int(holds[g]), allotted(g, runs, options), patient) for g, limit in limits(runs, total, holds).items()}
         if again or Graphs(runs, plans).planned <= total or all(plan.held_bytes <= holds[g] for g, plan in plans.items()):
             break
         holds = {g: max(holds[g], plan.held_bytes) for g, plan in plans.items()}
     return plans
+
+
+def left_of(options, seconds):
+    """The options of a search when others before it have taken so many seconds."""
+    return options if "effort" in options else {**options, "time_limit": max(LEAST_SECONDS, options["time_limit"] - seconds)}
+
+
+def allotted(graph, runs, options):
+    """Searches of all graphs together take as long as that of one alone: each a part, by its ops."""
+    if "effort" in options:
+        return options
+    part = len(graph.ops) / sum(len(g.ops) for g in set(runs))
+    return {**options, "time_limit": max(LEAST_SECONDS, part * options["time_limit"])}
 
 
 def limits(runs, total, holds):
