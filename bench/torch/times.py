@@ -28,32 +28,37 @@ OTHERS = "blocks,selective,torch 0.5,torch 0.2"
 
 
 def runs_of(name, backend, means):
-    """(means, Case, run, its row so far), one by one: how many bytes the others take is known when Ebb's turn comes."""
-    from case import Case, facts, others, within
+    """(means, Case, run, its row so far), one by one: how many bytes the others take is known when Ebb's turn comes. A means that cannot run the
+    model is told and left out: selective checkpoints refuse values that are changed in place."""
+    from case import Case
 
     peaks = {}
     for one in means:
         case = Case(name)
-        if one in ("blocks", "selective") and not case.blocks:
-            continue
         kind, _, share = one.partition(" ")
-        row = {"model": name, "backend": backend, "means": one, "variant": ""}
-        if kind != "ebb":
-            run, _ = others(case, backend, one)
-        elif share[:1] == "=":
-            if share[1:] not in peaks:
-                continue
-            try:
-                _, run, _ = within(case, backend, activations=peaks[share[1:]])
-            except RuntimeError as error:
-                print(f"{name}, {backend}, {one}: {error}", file=sys.stderr, flush=True)
-                continue
-            row.update(facts(run))
-        else:
-            found, run, _ = within(case, backend, budget=float(share) if share else None)
-            row.update(facts(run), means=one + found)
-        row["peak"] = peaks[one] = case.peak(run)
-        yield one, case, run, row
+        if kind in ("blocks", "selective") and not case.blocks or share[:1] == "=" and share[1:] not in peaks:
+            continue
+        try:
+            run, facts = made_by(case, backend, one, peaks)
+        except RuntimeError as error:
+            if one == "plain":
+                raise
+            print(f"{name}, {backend}, {one}: {error}", file=sys.stderr, flush=True)
+            continue
+        peaks[one] = case.peak(run)
+        yield one, case, run, {"model": name, "backend": backend, "means": one, "variant": "", **facts, "peak": peaks[one]}
+
+
+def made_by(case, backend, means, peaks):
+    """(run, what is to be said of it)."""
+    from case import facts, others, within
+
+    kind, _, share = means.partition(" ")
+    if kind != "ebb":
+        return others(case, backend, means)[0], {}
+    limit = {"activations": peaks[share[1:]]} if share[:1] == "=" else {"budget": float(share) if share else None}
+    found, run, _ = within(case, backend, **limit)
+    return run, {**facts(run), "means": means + found}
 
 
 def measure(name, backend, means, rounds, seconds):
