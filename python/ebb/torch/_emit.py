@@ -3,7 +3,6 @@ reads of the forward one is saved, and a value dies with its last reader."""
 
 import operator
 
-import torch
 from torch import fx
 
 from . import _joint, _layouts

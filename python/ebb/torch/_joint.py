@@ -96,7 +96,7 @@ class Joint:
         return needed
 
     def _sort_nodes(self):
-        self.fresh, keys = [], {}
+        self.fresh = []
         for node in self.graph.nodes:
             if node.op == "placeholder":
                 if node in self.late:
