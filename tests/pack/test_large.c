@@ -55,6 +55,10 @@ static int64_t draw(ebb_env *env, drawing *d, uint64_t seed) {
     return live + live / 1000;
 }
 
+/* Workers that are late or early: of lists that were all low enough, once in three the lowest was taken in
+ * place of the first. */
+#define N_AGAIN 4
+
 Test(pack_large, few_rows_decide_among_a_thousand_small_ones, .timeout = 300) {
     static ebb_row rows[N_MOST];
     static int64_t offsets[N_MOST], others[N_MOST];
@@ -71,8 +75,10 @@ Test(pack_large, few_rows_decide_among_a_thousand_small_ones, .timeout = 300) {
         TEST_OK(env, ebb_pack_solve(env, &job, &one, offsets, &answer));
         TEST_OK(env, ebb_rows_check(env, rows, d.n, offsets, answer.height));
         n_met += answer.verdict == EBB_PACK_FITS;
-        TEST_OK(env, ebb_pack_solve(env, &job, &three, others, &other));
-        cr_assert_arr_eq(others, offsets, d.n * sizeof *offsets, "seed %llu", (unsigned long long)seed);
+        for (uint32_t again = 0; again < N_AGAIN; again++) {
+            TEST_OK(env, ebb_pack_solve(env, &job, &three, others, &other));
+            cr_assert_arr_eq(others, offsets, d.n * sizeof *offsets, "seed %llu", (unsigned long long)seed);
+        }
     }
     cr_assert_geq(n_met, 9, "%u of 10", n_met);
     test_env_close(env);

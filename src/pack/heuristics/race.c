@@ -1,8 +1,8 @@
 /* race: both list packers over all orders.
  *
- * takes: a problem, the lower bound. gives: the offsets of the lowest height, among equals of the attempt
- * listed first; an attempt is left out only when one listed before it has reached the bound, so that the
- * answer does not depend on the number of workers.
+ * takes: a problem, the height that is enough. gives: the offsets of the lowest height, among equals of the
+ * attempt listed first; attempts listed behind the first that was enough do not count, whether they ran or
+ * not, so that the answer does not depend on the number of workers.
  * cost: at most ten list packings, each O(n log n) and the ranges that it walks. */
 #include <stdatomic.h>
 
@@ -53,7 +53,9 @@ static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
 
 static ebb_status choose_winner(const ebb_race *race, int64_t *offsets, int64_t *height) {
     const ebb_attempt *best = NULL;
-    for (uint32_t i = 0; i < race->n; i++) {
+    const uint32_t reached = atomic_load(&race->reached);
+    /* Those behind the one that was enough ran, or not, as workers had time. */
+    for (uint32_t i = 0; i < race->n && i <= reached; i++) {
         const ebb_attempt *attempt = &race->attempts[i];
         if (attempt->status != EBB_OK) return attempt->status;
         if (!best || attempt->height < best->height) best = attempt;
