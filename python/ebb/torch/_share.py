@@ -64,13 +64,13 @@ def share_out(runs, total, options):
 def reachable(runs, total):
     """The total, or what is needed by the graph whose least misses it by most though the others hold as little as they can: no part changes that,
     and the others are searched for within as much."""
-    most = limits(runs, total, {g: g.given_bytes for g in runs})
+    most = limits(runs, total, holding(runs, 0))
     return total + max((g.planned_bytes - most[g] for g in runs if g.least_bytes and g.planned_bytes > most[g]), default=0)
 
 
 def largest_part(runs, total):
     """What all may hold of what they hold when nothing runs again, so that each has the bytes that its least is known to need."""
-    nothing, all_of_it = (limits(runs, total, {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}) for part in (0, 1))
+    nothing, all_of_it = (limits(runs, total, holding(runs, part)) for part in (0, 1))
     parts = [(nothing[g] - g.least_bytes) / (nothing[g] - all_of_it[g]) for g in runs if nothing[g] > all_of_it[g]]
     return max(0, min([1, *parts]))
 
@@ -81,7 +81,7 @@ def better(runs, total, options):
     own_ns, time_ns = sum(op["time_ns"] for g in runs for op in g.ops), sum(g.time_ns for g in runs)
     if len(runs) < 2 or total is None:
         return None
-    most = limits(runs, total, {g: g.given_bytes for g in runs})
+    most = limits(runs, total, holding(runs, 0))
     cramped = [g for g in runs if not g.had_all(most[g])]
     hurried = [g for g in runs if g.had_all(most[g]) and not g.nothing_gained(most[g])]
     if sum(g.added_ns for g in cramped + hurried) < WORTH * own_ns:
@@ -98,7 +98,7 @@ def better(runs, total, options):
 def attempt(runs, total, part, options, patient, like=None):
     """A plan for each graph when all hold that part. What one that can go no lower takes is taken from the others in a second pass, or at once
     where plans that held the total, `like` these, tell."""
-    holds = {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}
+    holds = holding(runs, part)
     if like is not None and like.holds:
         holds = {g: max(holds[g], like.plans[g].held_bytes) for g in runs}
     for again in range(PASSES):
@@ -107,6 +107,11 @@ def attempt(runs, total, part, options, patient, like=None):
             break
         holds = {g: max(holds[g], plan.held_bytes) for g, plan in plans.items()}
     return plans
+
+
+def holding(runs, part):
+    """Bytes that each graph holds between its halves, at that part of what it holds when nothing runs again beyond what the caller has been given."""
+    return {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}
 
 
 def left_of(options, seconds):
